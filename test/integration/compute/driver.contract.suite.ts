@@ -14,6 +14,7 @@ import { diskContract } from './disk.contract.suite';
 import { kernelContract } from './kernel.contract.suite';
 import { nicContract } from './nic.contract.suite';
 import { waitFor } from '../../support/wait-for';
+import { resizeContract } from './resize.contract.suite';
 import { suspendContract } from './suspend.contract.suite';
 import { SerialClient } from './serial-client';
 import { serialGuestDisk } from './serial-guest';
@@ -35,6 +36,9 @@ export interface ContractSubject {
   cleanUp?: () => Promise<void>;
 }
 
+/** What every driver has a method for. */
+const everyDriverCan =
+  'serial power-button reset pause nmi suspend nic-hotplug disk-hotplug cpu-hotplug memory-hotplug';
 const never = new AbortController().signal;
 const exists = (path: string): Promise<boolean> =>
   stat(path).then(
@@ -71,19 +75,7 @@ export const driverContract = (name: string, subject: () => ContractSubject): vo
       const { kind, usable, capabilities } = await driver.probe();
       expect([kind, usable]).toEqual([entry?.kind, true]);
       expect(capabilities.filter((one) => !(entry?.capabilities as readonly string[]).includes(one))).toEqual([]);
-      // What every driver has a method for.
-      expect(capabilities).toEqual(
-        expect.arrayContaining([
-          'serial',
-          'power-button',
-          'reset',
-          'pause',
-          'nmi',
-          'suspend',
-          'nic-hotplug',
-          'disk-hotplug',
-        ]),
-      );
+      expect(capabilities).toEqual(expect.arrayContaining(everyDriverCan.split(' ')));
     });
 
     const start = async (
@@ -268,6 +260,7 @@ export const driverContract = (name: string, subject: () => ContractSubject): vo
     });
 
     suspendContract(subject, specOf, start, awaitGuest);
+    resizeContract(subject, specOf, start, awaitGuest);
 
     it('kills one that is paused', async () => {
       const { driver, handle, serial } = await start();

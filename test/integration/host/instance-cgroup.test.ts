@@ -2,7 +2,13 @@ import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { instanceCgroups, makeCgroup, oomKills, removeCgroup } from '../../../src/core/host/processes/cgroup';
+import {
+  changeLimits,
+  instanceCgroups,
+  makeCgroup,
+  oomKills,
+  removeCgroup,
+} from '../../../src/core/host/processes/cgroup';
 import { systemdRuns, unitOf } from '../../../src/core/host/processes/instance-unit';
 import { oomKillReported } from '../../../src/core/host/processes/kernel-report';
 import { waitFor } from '../../support/wait-for';
@@ -58,6 +64,18 @@ const whole = existsSync('/sys/fs/cgroup/cgroup.controllers');
     expect(limit(pid, 'cpu.max')).toBe('200000 100000');
     expect(limit(pid, 'cpu.weight')).toBe('200');
     expect(limit(pid, 'pids.max')).toBe(String(512 + 16));
+  });
+
+  it('gets other limits while it runs, and none where there is no group', async () => {
+    const id = randomUUID();
+    await changeLimits(id, { memoryBytes: mebibyte, vcpus: 1 });
+    const { pid } = await placed(id, 'sleep 600');
+    await changeLimits(id, { memoryBytes: 192 * mebibyte, vcpus: 3 });
+    // systemd answers when it has taken the request.
+    await waitFor('the new limits', () => limit(pid, 'memory.max') === String((192 + 256) * mebibyte));
+    expect(limit(pid, 'cpu.max')).toBe('300000 100000');
+    expect(limit(pid, 'cpu.weight')).toBe('300');
+    expect(limit(pid, 'pids.max')).toBe(String(512 + 24));
   });
 
   it('holds two processes of one machine, is seen, and is gone with them, for the next start to make it anew', async () => {

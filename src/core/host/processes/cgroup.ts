@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rmdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { startUnit, systemdRuns, unitOf, unitSlice } from './instance-unit';
+import { changeUnit, startUnit, systemdRuns, type UnitLimits, unitOf, unitSlice } from './instance-unit';
 
 /** What an instance may take. Memory in bytes of guest RAM; the VMM's own need is added here. */
 export interface CgroupLimits {
@@ -98,13 +98,8 @@ const makeGroup = async (
     await mkdir(join(root, parent), { recursive: true });
     await writeFile(join(root, parent, 'cgroup.subtree_control'), enable);
     await mkdir(directory, { recursive: true });
-    await writeFile(join(directory, 'memory.max'), String(limits.memoryBytes + vmmOverheadBytes));
+    await writeLimits(directory, limits);
     await writeFile(join(directory, 'memory.oom.group'), '1');
-    await writeFile(join(directory, 'cpu.max'), `${limits.vcpus * cpuPeriodMicroseconds} ${cpuPeriodMicroseconds}`);
-    await writeFile(join(directory, 'cpu.weight'), String(weightOf(limits)));
-    await writeFile(join(directory, 'pids.max'), String(tasksOf(limits)));
-    // Only where the disks' scheduler knows weights.
-    await writeFile(join(directory, 'io.weight'), String(weightOf(limits))).catch(() => undefined);
   } catch (error) {
     const placement = await failed(error);
     return () => Promise.resolve(placement);
@@ -126,13 +121,7 @@ const placeInUnit = async (
   try {
     // Beside a part of the same machine.
     if (await isPopulated(directory)) await writeFile(join(directory, 'cgroup.procs'), String(pid));
-    else
-      await startUnit(instanceId, pid, {
-        memoryBytes: limits.memoryBytes + vmmOverheadBytes,
-        cpuPerSecond: limits.vcpus * 1_000_000,
-        weight: weightOf(limits),
-        tasks: tasksOf(limits),
-      });
+    else await startUnit(instanceId, pid, unitLimits(limits));
     await writeFile(join(directory, 'memory.oom.group'), '1');
     return { enforced: true, reason: '' };
   } catch (error) {
@@ -144,6 +133,40 @@ const placeInUnit = async (
 const isPopulated = async (directory: string): Promise<boolean | null> => {
   const events = await readFile(join(directory, 'cgroup.events'), 'utf8').catch(() => null);
   return events === null ? null : /^populated 1$/m.test(events);
+};
+
+const unitLimits = (limits: CgroupLimits): UnitLimits => ({
+  memoryBytes: limits.memoryBytes + vmmOverheadBytes,
+  cpuPerSecond: limits.vcpus * 1_000_000,
+  weight: weightOf(limits),
+  tasks: tasksOf(limits),
+});
+
+const writeLimits = async (directory: string, limits: CgroupLimits): Promise<void> => {
+  await writeFile(join(directory, 'memory.max'), String(limits.memoryBytes + vmmOverheadBytes));
+  await writeFile(join(directory, 'cpu.max'), `${limits.vcpus * cpuPeriodMicroseconds} ${cpuPeriodMicroseconds}`);
+  await writeFile(join(directory, 'cpu.weight'), String(weightOf(limits)));
+  await writeFile(join(directory, 'pids.max'), String(tasksOf(limits)));
+  // Only where the disks' scheduler knows weights.
+  await writeFile(join(directory, 'io.weight'), String(weightOf(limits))).catch(() => undefined);
+};
+
+/**
+ * Other limits for a VMM that runs. Nothing happens where the instance has no cgroup with limits; throws where it has one
+ * and they cannot be set.
+ */
+export const changeLimits = async (instanceId: string, limits: CgroupLimits): Promise<void> => {
+  const root = await unifiedRoot();
+  if (!root) return;
+  const isLimited = (directory: string): Promise<boolean> =>
+    stat(join(directory, 'memory.max')).then(
+      () => true,
+      () => false,
+    );
+  // What systemd keeps it sets again whenever it looks: it is told.
+  if (await isLimited(unitDirectoryOf(root, instanceId))) await changeUnit(instanceId, unitLimits(limits));
+  const directory = directoryOf(root, instanceId);
+  if (await isLimited(directory)) await writeLimits(directory, limits);
 };
 
 /**

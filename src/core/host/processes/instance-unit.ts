@@ -44,6 +44,10 @@ const properties = (instanceId: string, pid: number, limits: UnitLimits): string
   ['PIDs', 'au', '1', String(pid)],
   // Nothing stays of it when its processes have ended, however they did.
   ['CollectMode', 's', 'inactive-or-failed'],
+  ...limitProperties(limits),
+];
+
+const limitProperties = (limits: UnitLimits): string[][] => [
   ['MemoryMax', 't', String(limits.memoryBytes)],
   ['CPUQuotaPerSecUSec', 't', String(limits.cpuPerSecond)],
   ['CPUWeight', 't', String(limits.weight)],
@@ -81,4 +85,10 @@ export const startUnit = async (instanceId: string, pid: number, limits: UnitLim
     if (groups.trimEnd().endsWith(`/${unitOf(instanceId)}`)) return;
     if (Date.now() >= patience) throw new Error(`systemd did not start ${unitOf(instanceId)}`);
   }
+};
+
+/** Other limits for a unit that runs, until it ends. Rejects with what systemd says. */
+export const changeUnit = async (instanceId: string, limits: UnitLimits): Promise<void> => {
+  const wanted = limitProperties(limits);
+  await call('SetUnitProperties', 'sba(sv)', unitOf(instanceId), 'true', String(wanted.length), ...wanted.flat());
 };

@@ -33,12 +33,20 @@ export interface VmKernel {
   commandLine: string;
 }
 
+/** How much a machine has. Memory in bytes. */
+export interface VmSize {
+  vcpus: number;
+  memoryBytes: number;
+}
+
 /** Everything a VMM needs to run one instance. Sizes in bytes, paths absolute. */
 export interface VmSpec {
   instanceId: string;
   name: string;
   vcpus: number;
   memoryBytes: number;
+  /** The most that it may get while it runs. Absent: it stays as it is. */
+  max?: VmSize;
   disks: VmDisk[];
   /** Where detachable disks appear, also while it runs: the VMM sees these folders, and can change nothing in them. */
   diskFolders?: readonly string[];
@@ -107,6 +115,20 @@ export const noHotplug = (detail: string, cause?: unknown): VerbFailure =>
     {},
     { detail, cause },
   );
+
+/** Of a VM that cannot get that size while it runs; says why. Nothing was touched. */
+export const resizeNeedsStop = (why: string, cause?: unknown): VerbFailure =>
+  new VerbFailure(
+    'resize_needs_stop',
+    `It cannot get this size while it runs: ${why}. Stop it first.`,
+    true,
+    {},
+    { cause },
+  );
+
+/** Of a guest that did not take, or give, what it was to in time. */
+export const resizeHeld = (what: string): VerbFailure =>
+  new VerbFailure('resize_held', `Its guest did not ${what} in time.`, true);
 
 /** Of a VM with as many devices as it can have. */
 export const noFreeSlot = (): VerbFailure =>
@@ -182,6 +204,20 @@ export abstract class VmmDriver {
   abstract attachDisk(handle: VmHandle, disk: VmDisk): Promise<void>;
   /** As `detachNic`. Nothing has the disk's file open then. */
   abstract detachDisk(handle: VmHandle, diskId: string, deadlineMs: number, signal: AbortSignal): Promise<void>;
+  /** What it has now, as the VMM says. Of vCPUs that its guest was asked to give back some VMMs say that they are gone. */
+  abstract size(handle: VmHandle): Promise<VmSize>;
+  /**
+   * Whether its machine and its VMM can come to that size while it runs. Throws a permanent `VerbFailure`
+   * `resize_needs_stop` that says why not. Touches nothing.
+   */
+  abstract checkResize(handle: VmHandle, size: VmSize): Promise<void>;
+  /**
+   * It has so many vCPUs, which the VMM says; at once when it has them already. Fewer are given back by the guest: throws
+   * `VerbFailure` `resize_held` after `deadlineMs`, and the guest may do it later all the same. `signal` ends the wait.
+   */
+  abstract setVcpus(handle: VmHandle, vcpus: number, deadlineMs: number, signal: AbortSignal): Promise<void>;
+  /** As `setVcpus`, of bytes of memory. Where the guest takes it too, throws `resize_held` when it does not. */
+  abstract setMemory(handle: VmHandle, bytes: number, deadlineMs: number, signal: AbortSignal): Promise<void>;
   /**
    * Resolves when the process has ended, with the cause; works for processes adopted after an agent restart too.
    * `tell` hears what the guest does until then.

@@ -101,6 +101,11 @@ export class ChClient {
     await this.call('PUT', 'vm.add-disk', JSON.stringify(disk), deadlines.long);
   }
 
+  /** What is not said stays. More than one of both is not taken back when the other fails. */
+  async resize(wanted: { desired_vcpus: number } | { desired_ram: number }): Promise<void> {
+    await this.call('PUT', 'vm.resize', JSON.stringify(wanted), deadlines.long);
+  }
+
   /** Only asks: the guest lets the device go when it likes. */
   async removeDevice(id: string): Promise<void> {
     await this.call('PUT', 'vm.remove-device', JSON.stringify({ id }), deadlines.short);

@@ -4,6 +4,7 @@ import { firmwareIdentity, seedSerial } from '../common/firmware-identity';
 import { memoryOf } from '../common/suspended-memory';
 import { socketFolder } from '../common/vmm-files';
 import { diskSerial } from '../common/disk-serial';
+import { roomToGrow } from '../common/resize-checks';
 import type { VmDisk, VmNic, VmSpec } from '../vmm-driver';
 
 /** Sockets in the VMM's own folder, and the lock that it keeps beside one. */
@@ -35,7 +36,7 @@ export interface ChAbilities {
 /** Body of vm.create, as far as it is used here. Unknown members would be ignored silently, so this is typed. */
 export interface ChVmConfig {
   cpus: { boot_vcpus: number; max_vcpus: number };
-  memory: { size: number };
+  memory: { size: number; hotplug_size?: number };
   payload: { firmware: string } | { kernel: string; cmdline: string; initramfs?: string };
   disks: {
     id: string;
@@ -116,8 +117,9 @@ export const checkNicForCh = (nic: VmNic): void => {
  * which only root may.
  */
 export const chConfig = (spec: VmSpec, payload: ChPayload, { landlock, names }: ChAbilities): ChVmConfig => ({
-  cpus: { boot_vcpus: spec.vcpus, max_vcpus: spec.vcpus },
-  memory: { size: spec.memoryBytes },
+  cpus: { boot_vcpus: spec.vcpus, max_vcpus: Math.max(spec.vcpus, spec.max?.vcpus ?? 0) },
+  // By ACPI, its default: it has no word by which it says what a guest took of virtio-mem.
+  memory: { size: spec.memoryBytes, ...(roomToGrow(spec) > 0 && { hotplug_size: roomToGrow(spec) }) },
   payload: bootedBy(spec, payload),
   disks: spec.disks.map(chDisk),
   net: spec.nics.map(chNet),

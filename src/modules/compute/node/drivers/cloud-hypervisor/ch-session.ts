@@ -1,10 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
-import { deviceHeld, noFreeSlot, noHotplug, notInState, type VmDisk, type VmNic, type VmState } from '../vmm-driver';
+import {
+  deviceHeld,
+  noFreeSlot,
+  noHotplug,
+  notInState,
+  type VmDisk,
+  type VmNic,
+  type VmSize,
+  type VmState,
+} from '../vmm-driver';
 import type { SuspendedMemory } from '../common/suspended-memory';
 import { ChClient } from './ch-client';
 import { chDisk, chDiskMark, chNet, chNicMark, type ChVmConfig } from './ch-config';
 import { ChError } from './ch-error';
+import { checkChResize, chSize, setChMemory, setChVcpus } from './ch-resize';
 
 const known: { says: string; code: string; permanent: boolean; text: string }[] = [
   {
@@ -181,6 +191,12 @@ export const chSession = {
     guarded(() => addDevice(client, chDiskMark, disk.id, () => client.addDisk(chDisk(disk)))),
   removeDisk: (client: ChClient, diskId: string, deadlineMs: number, signal: AbortSignal): Promise<void> =>
     guarded(() => removeDevice(client, chDiskMark, diskId, deadlineMs, signal)),
+
+  size: (client: ChClient): Promise<VmSize> => guarded(() => chSize(client)),
+  checkResize: (client: ChClient, size: VmSize): Promise<void> => guarded(() => checkChResize(client, size)),
+  setVcpus: (client: ChClient, vcpus: number, deadlineMs: number, signal: AbortSignal): Promise<void> =>
+    guarded(() => setChVcpus(client, vcpus, deadlineMs, signal)),
+  setMemory: (client: ChClient, bytes: number): Promise<void> => guarded(() => setChMemory(client, bytes)),
 
   powerButton: (client: ChClient): Promise<void> => guarded(() => client.powerButton()),
   reset: (client: ChClient): Promise<void> => guarded(() => client.reboot()),

@@ -30,7 +30,15 @@ import { forgetTrial } from '../common/trial-cache';
 import { handOverDisk, socketFolder } from '../common/vmm-files';
 import { vmmSandbox } from '../common/vmm-sandbox';
 import type { GuestEvent } from '../guest-event';
-import { VmmDriver, type VmDisk, type VmHandle, type VmNic, type VmSpec, type VmState } from '../vmm-driver';
+import {
+  VmmDriver,
+  type VmDisk,
+  type VmHandle,
+  type VmNic,
+  type VmSize,
+  type VmSpec,
+  type VmState,
+} from '../vmm-driver';
 import { forcedExit, type VmExit } from '../vmm-exit';
 import { ChClient } from './ch-client';
 import { chConfig, chEvents, checkForCh, checkNicForCh, chLogs, chSockets, tapFacts } from './ch-config';
@@ -94,6 +102,8 @@ export class CloudHypervisorDriver extends VmmDriver {
       'nmi',
       'nic-hotplug',
       'disk-hotplug',
+      'cpu-hotplug',
+      'memory-hotplug',
       'suspend',
       'smbios',
       'disk-locks',
@@ -259,6 +269,22 @@ export class CloudHypervisorDriver extends VmmDriver {
 
   async detachDisk(handle: VmHandle, diskId: string, deadlineMs: number, signal: AbortSignal): Promise<void> {
     await chSession.removeDisk(await this.clientOf(handle), diskId, deadlineMs, signal);
+  }
+
+  async size(handle: VmHandle): Promise<VmSize> {
+    return chSession.size(await this.clientOf(handle));
+  }
+
+  async checkResize(handle: VmHandle, size: VmSize): Promise<void> {
+    await chSession.checkResize(await this.clientOf(handle), size);
+  }
+
+  async setVcpus(handle: VmHandle, vcpus: number, deadlineMs: number, signal: AbortSignal): Promise<void> {
+    await chSession.setVcpus(await this.clientOf(handle), vcpus, deadlineMs, signal);
+  }
+
+  async setMemory(handle: VmHandle, bytes: number): Promise<void> {
+    await chSession.setMemory(await this.clientOf(handle), bytes);
   }
 
   async waitExit(handle: VmHandle, signal: AbortSignal, tell?: (event: GuestEvent) => void): Promise<VmExit> {

@@ -12,6 +12,8 @@ export const cloudHypervisorEntry: VmmDriverEntry = {
     'nmi',
     'nic-hotplug',
     'disk-hotplug',
+    'cpu-hotplug',
+    'memory-hotplug',
     'suspend',
     'smbios',
     'disk-locks',

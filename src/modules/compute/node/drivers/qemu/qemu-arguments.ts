@@ -5,6 +5,7 @@ import type { VmDisk, VmNic, VmSpec } from '../vmm-driver';
 import { qemuDataDisk, qemuDataDisks, qemuDisk, type QemuDisk } from './qemu-disks';
 import type { Plugged } from './qemu-hotplug';
 import { qemuCards, qemuNic } from './qemu-nics';
+import { sizeArguments } from './qemu-resize';
 import type { UefiFirmware } from './uefi-firmware';
 
 export type QemuAccel = 'kvm' | 'tcg';
@@ -241,10 +242,7 @@ export const qemuArguments = (
   '-display',
   'none',
   ...machine(accel, uefi !== null, spec.machine?.secureBoot === true),
-  '-smp',
-  String(spec.vcpus),
-  '-m',
-  `size=${spec.memoryBytes}B`,
+  ...sizeArguments(spec, accel === 'kvm' ? 'host' : 'max'),
   '-action',
   actions(spec),
   '-boot',

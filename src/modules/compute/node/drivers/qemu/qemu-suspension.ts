@@ -7,6 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { connectOwned } from '../../../../../core/host/files/owned-socket';
+import { replaceFile } from '../../../../../core/host/files/replace-file';
 import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
 import { unlinkAll } from '../common/run-files';
 import { memoryOf, type SuspendedMemory } from '../common/suspended-memory';
@@ -20,6 +21,7 @@ export const suspensionSockets = { out: 'suspend.sock', into: 'resume.sock' } as
 const streamName = 'machine';
 /** In the log folder, and with what is kept. */
 const commandLineName = 'command-line.json';
+const commandLine = z.array(z.string());
 /** Milliseconds, for a gibibyte of memory and for each further one. */
 const deadlinePerGib = 120_000;
 const pollMs = 50;
@@ -115,11 +117,24 @@ export const noteCommandLine = (spec: VmSpec, args: readonly string[]): Promise<
 export const forgetCommandLine = ({ logDir }: Pick<VmHandle, 'logDir'>): Promise<void> =>
   rm(join(logDir, commandLineName), { force: true });
 
+/**
+ * Its devices are those that it was started with and the ones that `add` returns. Cut in between, or when it fails, it is
+ * as after `forgetCommandLine`.
+ */
+export const lengthenCommandLine = async (
+  handle: Pick<VmHandle, 'logDir'>,
+  add: () => Promise<string[]>,
+): Promise<void> => {
+  const path = join(handle.logDir, commandLineName);
+  const noted = await readFile(path, 'utf8').catch(() => null);
+  await forgetCommandLine(handle);
+  const added = await add();
+  if (noted !== null) await replaceFile(path, JSON.stringify([...commandLine.parse(JSON.parse(noted)), ...added]));
+};
+
 /** With what a suspended machine goes on: its command line of then, and the way by which it is told what was kept. */
 export const resumingArguments = async (spec: VmSpec): Promise<string[]> => {
-  const noted = z
-    .array(z.string())
-    .parse(JSON.parse(await readFile(join(memoryOf(spec).directory, commandLineName), 'utf8')));
+  const noted = commandLine.parse(JSON.parse(await readFile(join(memoryOf(spec).directory, commandLineName), 'utf8')));
   return [...noted, '-incoming', `unix:${join(socketFolder(spec), suspensionSockets.into)}`];
 };
 

@@ -38,6 +38,7 @@ import {
   type VmDisk,
   type VmHandle,
   type VmNic,
+  type VmSize,
   type VmSpec,
   type VmState,
 } from '../vmm-driver';
@@ -48,12 +49,14 @@ import { attachQemuNic, detachQemuNic, qemuNics } from './qemu-nics';
 import { setGuestClock } from './qemu-guest-clock';
 import { exitOf, QemuMonitor, stateOf } from './qemu-monitor';
 import { qemuStartFailure } from './qemu-failure';
+import { addQemuVcpus, checkQemuResize, qemuSize, setQemuMemory } from './qemu-resize';
 import { forgetQemuTrials, probeQemu, type QemuFacts, type QemuProbeOptions } from './qemu-probe';
 import { beginRecord, QemuRecord, recordArguments, recordFile, recordSocket } from './qemu-record';
 import { QemuScreens, screenshotFile } from './qemu-screens';
 import {
   forgetCommandLine,
   keepMachine,
+  lengthenCommandLine,
   noteCommandLine,
   resumingArguments,
   suspensionSockets,
@@ -108,6 +111,8 @@ export class QemuDriver extends VmmDriver {
       'nmi',
       'nic-hotplug',
       'disk-hotplug',
+      'cpu-hotplug',
+      'memory-hotplug',
       'suspend',
       'smbios',
       'disk-locks',
@@ -270,6 +275,22 @@ export class QemuDriver extends VmmDriver {
   async detachDisk(handle: VmHandle, diskId: string, deadlineMs: number, signal: AbortSignal): Promise<void> {
     await forgetCommandLine(handle);
     await this.monitor.converse(handle, (qmp) => detachQemuDisk(qmp, diskId, deadlineMs, signal));
+  }
+
+  async size(handle: VmHandle): Promise<VmSize> {
+    return this.monitor.converse(handle, qemuSize);
+  }
+
+  async checkResize(handle: VmHandle, size: VmSize): Promise<void> {
+    await this.monitor.converse(handle, (qmp) => checkQemuResize(qmp, size));
+  }
+
+  async setVcpus(handle: VmHandle, vcpus: number): Promise<void> {
+    await lengthenCommandLine(handle, () => this.monitor.converse(handle, (qmp) => addQemuVcpus(qmp, vcpus)));
+  }
+
+  async setMemory(handle: VmHandle, bytes: number, deadlineMs: number, signal: AbortSignal): Promise<void> {
+    await this.monitor.converse(handle, (qmp) => setQemuMemory(qmp, bytes, deadlineMs, signal));
   }
 
   async waitExit(handle: VmHandle, signal: AbortSignal, tell?: (event: GuestEvent) => void): Promise<VmExit> {

@@ -11,6 +11,8 @@ export const qemuEntry: VmmDriverEntry = {
     'nmi',
     'nic-hotplug',
     'disk-hotplug',
+    'cpu-hotplug',
+    'memory-hotplug',
     'suspend',
     'smbios',
     'disk-locks',

@@ -12,8 +12,8 @@ export interface SimulationKnobs {
   drivers: boolean;
   /** How long the guest takes to let a removed device go; null: never. */
   ejectMs: number | null;
-  /** How long the guest takes to give vCPUs back. */
-  onlineMs: number;
+  /** How long the guest takes to give vCPUs back; null: never. */
+  onlineMs: number | null;
   /** How long the watchdog waits for a guest that has told it once that it is well. */
   watchdogMs: number;
   /** Extra time of an endpoint, by its name (`vm.boot`). Every other call waits meanwhile. */

@@ -53,8 +53,10 @@ export class OwnedVm {
   presentRam = 0;
   /** RAM growth operations since boot; there are eight slots. */
   growths = 0;
-  /** While the guest has not given vCPUs back yet: how many there still are. */
+  /** How many there are since the first change; null: as many as are configured. */
   presentVcpus: number | null = null;
+  /** The guest was asked to give vCPUs back, and has not yet. */
+  vcpusLeaving = false;
   /** The list of the configuration whose devices are being made; a fault among them loses it. */
   making: (typeof deviceLists)[number] | null = null;
   readonly ejecting = new Set<string>();

@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync, truncateSync, writeSync } from 'node:fs';
 import { ApiFailure } from './api-failure';
+import type { OwnedVm } from './owned-vm';
 import type { SimulatedVmm } from './simulated-vmm';
 
 const hotplugUnit = 128 * 1024 * 1024;
@@ -18,15 +19,28 @@ const memoryFault = (text: string): ApiFailure => new ApiFailure('internal', hea
 
 const resizeVcpus = (vmm: SimulatedVmm, desired: number): void => {
   const { config, vm } = vmm;
-  if (!config || !vm || desired === (vm.presentVcpus ?? config.cpus.boot_vcpus)) return;
-  if (desired === 0) throw cpuFault('internal', 'Requested zero vCPUs');
-  if (vm.presentVcpus !== null) throw cpuFault('pending', 'vCPUs are being removed');
-  if (desired > config.cpus.max_vcpus) throw cpuFault('internal', 'Requested vCPUs exceed maximum');
-  if (desired < config.cpus.boot_vcpus) {
-    vm.presentVcpus = config.cpus.boot_vcpus;
-    vm.after(vmm.knobs.onlineMs, () => (vm.presentVcpus = null));
+  if (!config || !vm) return;
+  const present = vm.presentVcpus ?? config.cpus.boot_vcpus;
+  if (desired !== present) {
+    if (desired === 0) throw cpuFault('internal', 'Requested zero vCPUs');
+    if (vm.vcpusLeaving) throw cpuFault('pending', 'vCPUs are being removed');
+    if (desired > config.cpus.max_vcpus) throw cpuFault('internal', 'Requested vCPUs exceed maximum');
+    if (desired > present) vm.presentVcpus = desired;
+    else leave(vmm, vm, present, desired);
   }
+  // Also where there is nothing to do, as of one whose guest was asked for less before.
   config.cpus.boot_vcpus = desired;
+};
+
+/** The guest ejects them when it likes, whatever is configured by then. */
+const leave = ({ knobs }: SimulatedVmm, vm: OwnedVm, present: number, desired: number): void => {
+  vm.presentVcpus = present;
+  vm.vcpusLeaving = true;
+  if (knobs.onlineMs === null) return;
+  vm.after(knobs.onlineMs, () => {
+    vm.presentVcpus = desired;
+    vm.vcpusLeaving = false;
+  });
 };
 
 const resizeRam = (vmm: SimulatedVmm, desired: number): void => {

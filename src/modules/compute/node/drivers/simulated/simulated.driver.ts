@@ -21,7 +21,15 @@ import { answer } from '../simulated-vmm/api';
 import { EventMonitor } from '../simulated-vmm/event-monitor';
 import { defaultKnobs, type SimulationKnobs } from '../simulated-vmm/knobs';
 import { SimulatedVmm } from '../simulated-vmm/simulated-vmm';
-import { VmmDriver, type VmDisk, type VmHandle, type VmNic, type VmSpec, type VmState } from '../vmm-driver';
+import {
+  VmmDriver,
+  type VmDisk,
+  type VmHandle,
+  type VmNic,
+  type VmSize,
+  type VmSpec,
+  type VmState,
+} from '../vmm-driver';
 import { crashed, forcedExit, type VmExit } from '../vmm-exit';
 
 /** What stands for a VMM process: it is alive as long as it is in the table below. */
@@ -54,6 +62,7 @@ const simulatedForm: RecordForm<{ token: string; spec: VmSpec }> = {
       name: z.string(),
       vcpus: z.number(),
       memoryBytes: z.number(),
+      max: z.object({ vcpus: z.number(), memoryBytes: z.number() }).optional(),
       disks: z.array(
         z.object({
           id: z.string(),
@@ -104,6 +113,7 @@ export class SimulatedDriver extends VmmDriver {
       obeyPowerButton: options.obeyPowerButton,
       powerOffMs: options.powerOffMs,
       ejectMs: options.ejectMs === undefined ? defaultKnobs.ejectMs : options.ejectMs,
+      onlineMs: options.ejectMs === undefined ? defaultKnobs.onlineMs : options.ejectMs,
       latencyMs: { 'vm.boot': options.bootMs },
     };
   }
@@ -123,6 +133,8 @@ export class SimulatedDriver extends VmmDriver {
         'nmi',
         'nic-hotplug',
         'disk-hotplug',
+        'cpu-hotplug',
+        'memory-hotplug',
         'suspend',
         'image-kernel',
         'bios',
@@ -247,6 +259,24 @@ export class SimulatedDriver extends VmmDriver {
     await this.remember(handle, ({ disks }) => ({ disks: disks.filter(({ id }) => id !== diskId) }));
   }
 
+  async size(handle: VmHandle): Promise<VmSize> {
+    return chSession.size((await this.need(handle)).client);
+  }
+
+  async checkResize(handle: VmHandle, size: VmSize): Promise<void> {
+    await chSession.checkResize((await this.need(handle)).client, size);
+  }
+
+  async setVcpus(handle: VmHandle, vcpus: number, deadlineMs: number, signal: AbortSignal): Promise<void> {
+    await chSession.setVcpus((await this.need(handle)).client, vcpus, deadlineMs, signal);
+    await this.remember(handle, () => ({ vcpus }));
+  }
+
+  async setMemory(handle: VmHandle, memoryBytes: number): Promise<void> {
+    await chSession.setMemory((await this.need(handle)).client, memoryBytes);
+    await this.remember(handle, () => ({ memoryBytes }));
+  }
+
   async waitExit(handle: VmHandle, signal: AbortSignal): Promise<VmExit> {
     const running = await this.find(handle);
     signal.throwIfAborted();
@@ -263,10 +293,10 @@ export class SimulatedDriver extends VmmDriver {
     return join(handle.runDir, chSockets.serial);
   }
 
-  /** What is made again after a restart of the agent has the cards and disks that it has now. */
+  /** What is made again after a restart of the agent has the cards, the disks and the size that it has now. */
   private async remember(
     handle: VmHandle,
-    change: (spec: VmSpec) => Partial<Pick<VmSpec, 'nics' | 'disks'>>,
+    change: (spec: VmSpec) => Partial<Pick<VmSpec, 'nics' | 'disks' | 'vcpus' | 'memoryBytes'>>,
   ): Promise<void> {
     const path = join(handle.runDir, stateFile);
     const reading = parseRecord(simulatedForm, await readFile(path, 'utf8'));

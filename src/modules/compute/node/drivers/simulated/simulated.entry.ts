@@ -13,6 +13,8 @@ export const simulatedEntry: VmmDriverEntry = {
     'nic-hotplug',
     'disk-hotplug',
     'image-kernel',
+    'cpu-hotplug',
+    'memory-hotplug',
     'bios',
     'uefi',
   ],
