@@ -16,6 +16,8 @@ export const computeConfigSchema = z.strictObject({
   accel: z.enum(['auto', 'kvm', 'tcg']).default('auto'),
   /** How long a detach waits for the guest to let the device go. */
   detachSeconds: z.number().int().min(1).max(300).default(30),
+  /** How long a resize of a running instance waits for the guest to take or give memory, and to give vCPUs. */
+  resizeSeconds: z.number().int().min(1).max(300).default(60),
   /** Instances that start at the same time after a restart of the host. */
   startsAtOnce: z.number().int().min(1).max(64).default(4),
   /**

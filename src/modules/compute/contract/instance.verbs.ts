@@ -62,6 +62,8 @@ const instanceSpec = z.object({
   name: z.string(),
   vcpus: z.number().int().min(1),
   memoryBytes: field.bytes,
+  /** The most that it may get while it runs. Absent: it stays as it is; sent only when there is one. */
+  max: z.object({ vcpus: z.number().int().min(1), memoryBytes: field.bytes }).optional(),
   disks: z
     .array(
       z.object({
@@ -145,6 +147,13 @@ const withoutKernel: OlderForm = (args) => {
   return args;
 };
 
+/** An agent of before would start a machine without room to grow. */
+const withoutMax: OlderForm = (args) => {
+  const { max } = instanceSpec.pick({ max: true }).parse(args['spec']);
+  if (max !== undefined) throw new NotUnderstood('instances that get more vCPUs or memory while they run');
+  return args;
+};
+
 /**
  * Brings the instance to the wanted power state, observed before it answers. A lower generation than the last accepted
  * one is refused (`stale_generation`). Power off: power button, up to `graceSeconds`, then hard; `reason` of the result
@@ -159,7 +168,7 @@ export const instanceEnsure = defineVerb('instance.ensure', {
     graceSeconds: z.number().int().min(0),
   }),
   result: observedInstance,
-  revision: 7,
+  revision: 8,
   older: {
     2: withoutRestartPolicy,
     3: withoutMachine,
@@ -167,6 +176,7 @@ export const instanceEnsure = defineVerb('instance.ensure', {
     5: withoutDataVolumes,
     6: withoutPolicies,
     7: withoutKernel,
+    8: withoutMax,
   },
   timeoutMs: 15_000,
   long: true,
@@ -207,6 +217,24 @@ export const instanceDevices = defineVerb('instance.devices', {
  */
 export const instanceDisks = defineVerb('instance.disks', {
   args: z.object({ instanceId: field.id, generation: z.number().int().nonnegative(), spec: instanceSpec }),
+  result: observedInstance,
+  timeoutMs: 15_000,
+  long: true,
+});
+/**
+ * The instance has the vCPUs and the memory of this specification, from its next start or at once while it runs: then its
+ * VMM says so before the answer. When it cannot, or its guest does not in time, it has those from before: throws
+ * `resize_needs_stop` before anything is touched, `resize_held`, `instance_paused`. `back`: it had them before, and what
+ * its machine cannot give back while it runs it has until its next start. Where there is no trace of the instance there is
+ * nothing to do, and the answer says so. `stale_generation` as for `instance.ensure`.
+ */
+export const instanceResize = defineVerb('instance.resize', {
+  args: z.object({
+    instanceId: field.id,
+    generation: z.number().int().nonnegative(),
+    spec: instanceSpec,
+    back: z.boolean(),
+  }),
   result: observedInstance,
   timeoutMs: 15_000,
   long: true,
@@ -304,6 +332,7 @@ export const computeVerbs: readonly AnyVerb[] = [
   instanceNmi,
   instancePause,
   instanceReboot,
+  instanceResize,
   instanceScreenshot,
   instanceSeed,
   instanceSuspend,

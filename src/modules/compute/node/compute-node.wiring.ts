@@ -9,6 +9,7 @@ import { InstanceScreens } from './consoles/instance-screens';
 import { VmmDrivers } from './drivers/vmm-drivers';
 import { InstanceObservedSource } from './instances/instance-observed.source';
 import { InstanceRecords } from './instances/instance-records';
+import { InstanceSizes } from './instances/instance-sizes';
 import { InstanceSuspension } from './instances/instance-suspension';
 import { KeptMemory } from './instances/kept-memory';
 import { InstanceStore } from './instances/instance-store';
@@ -41,6 +42,7 @@ export const computeNodeWiring: NodeWiring = {
       InstanceRestarts,
       StartsAfterBoot,
       InstanceSuspension,
+      InstanceSizes,
       InstanceManager,
       InstanceDevices,
       SeedStore,
@@ -60,6 +62,6 @@ export const computeNodeWiring: NodeWiring = {
   streams: [ConsoleStreams],
   observed: [InstanceObservedSource],
   services: [InstanceManager],
-  periodic: [InstanceDevices],
+  periodic: [InstanceDevices, InstanceSizes],
   removals: [InstanceRemoval],
 };

@@ -17,6 +17,7 @@ import { InstanceLeftovers } from '../leftovers/instance-leftovers';
 import { InstanceMachines } from './instance-machines';
 import { InstanceRecords } from './instance-records';
 import { InstanceRestarts } from './instance-restarts';
+import { InstanceSizes } from './instance-sizes';
 import { InstanceSuspension } from './instance-suspension';
 import { KeptMemory } from './kept-memory';
 import { InstanceStore } from './instance-store';
@@ -39,6 +40,8 @@ export class AgentsOfAHost {
   section: z.input<typeof computeConfigSchema> = {};
   /** Of the newest agent. */
   afterBoot: StartsAfterBoot | undefined;
+  /** Of the newest agent. */
+  sizes: InstanceSizes | undefined;
   /** Of the newest agent. */
   leftovers: InstanceLeftovers | undefined;
   users = this.newUsers();
@@ -90,7 +93,8 @@ export class AgentsOfAHost {
     const restarts = new InstanceRestarts(config, records, machines, reporter, this.logging);
     this.afterBoot = new StartsAfterBoot(config, records, machines, reporter, this.logging);
     const suspension = new InstanceSuspension(records, machines);
-    return new InstanceManager(records, machines, suspension, kept, restarts, this.afterBoot, this.logging);
+    this.sizes = new InstanceSizes(config, records, machines, this.logging);
+    return new InstanceManager(records, machines, suspension, this.sizes, kept, restarts, this.afterBoot, this.logging);
   }
 
   remove(): void {

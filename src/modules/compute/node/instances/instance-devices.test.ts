@@ -143,6 +143,8 @@ describe.each(['cards', 'disks'] as const)('InstanceDevices, of %s', (kind) => {
         : null,
       paused: false,
       leaving: [],
+      resizing: false,
+      mayGiveLate: false,
       suspending: false,
       suspended: null,
       exit: null,

@@ -293,6 +293,8 @@ export class InstanceMachines {
     record.handle = null;
     record.paused = false;
     record.leaving = [];
+    record.resizing = false;
+    record.mayGiveLate = false;
     record.exit = exit;
     record.exitAt = new Date().toISOString();
     // Its guest wanted it off, or its policy: a restart of the host does not bring it back.

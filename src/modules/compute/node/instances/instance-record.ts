@@ -11,6 +11,8 @@ const recordedSpec = z.object({
   name: z.string(),
   vcpus: z.number().int(),
   memoryBytes: z.number().int(),
+  /** The most that it may get while it runs. Absent: it stays as it is. */
+  max: z.object({ vcpus: z.number().int(), memoryBytes: z.number().int() }).optional(),
   disks: z.array(
     z.object({
       volumeId: z.string(),
@@ -72,6 +74,10 @@ const instanceRecord = z.object({
   paused: z.boolean().default(false),
   /** Cards that its guest was asked to let go and still had; it has them again should they go after all. */
   leaving: z.array(z.string()).default([]),
+  /** Set before its size changes while it runs: a leftover means that the agent died in the midst of it. */
+  resizing: z.boolean().default(false),
+  /** A guest that was to give something back, and did not, may do it late: its machine is brought to its record again. */
+  mayGiveLate: z.boolean().default(false),
   /** Set before a suspend: a leftover means that the agent died in the midst of it. */
   suspending: z.boolean().default(false),
   /** Its memory is kept on disk, by this driver, and there is no VMM. */

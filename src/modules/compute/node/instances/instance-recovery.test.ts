@@ -59,6 +59,26 @@ const table: [string, string, (left: Left) => void, object, number][] = [
     1,
   ],
   [
+    'running, resized halfway',
+    'its VMM runs',
+    ({ driver, rewrite }) => {
+      driver.has = { vcpus: 3, memoryBytes: 2 ** 29 };
+      rewrite({ resizing: true });
+    },
+    { state: 'running' },
+    1,
+  ],
+  [
+    'running, resized halfway',
+    'its VMM has ended',
+    (left) => {
+      endNewest(left);
+      left.rewrite({ resizing: true });
+    },
+    { state: 'crashed', exit: { reason: 'killed', signal: 'SIGKILL' } },
+    0,
+  ],
+  [
     'of an earlier boot of the host, on',
     'no VMM',
     ({ driver, rewrite }) => {

@@ -10,6 +10,7 @@ import {
   instanceNmi,
   instancePause,
   instanceReboot,
+  instanceResize,
   instanceScreenshot,
   instanceSeed,
   instanceSuspend,
@@ -47,6 +48,7 @@ export class InstanceHandlers extends VerbHandlers {
       ),
       handle(instanceDevices, (args, ctx) => this.devices.bringCards(args, ctx.signal)),
       handle(instanceDisks, (args, ctx) => this.devices.bringDisks(args, ctx.signal)),
+      handle(instanceResize, (args, ctx) => this.instances.resize(args, ctx.signal)),
       handle(instanceSuspend, (args, ctx) =>
         this.instances.setSuspended(args.instanceId, args.generation, args.suspended, ctx.signal),
       ),

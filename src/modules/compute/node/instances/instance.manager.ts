@@ -4,18 +4,20 @@ import type { z } from 'zod';
 import { Service } from '../../../../core/lifecycle/service';
 import { VerbFailure } from '../../../../core/m2m/verbs/verb-handler';
 import { Logging } from '../../../../core/telemetry/logging';
-import type { instanceEnsure, ObservedInstance } from '../../contract/instance.verbs';
+import type { instanceEnsure, instanceResize, ObservedInstance } from '../../contract/instance.verbs';
 import { newGuest } from './guest-life';
 import { InstanceMachines } from './instance-machines';
 import type { InstanceRecord } from './instance-record';
 import { InstanceRecords } from './instance-records';
 import { InstanceRestarts } from './instance-restarts';
+import { InstanceSizes } from './instance-sizes';
 import { InstanceSuspension } from './instance-suspension';
 import { KeptMemory } from './kept-memory';
-import { observedOf } from './observed-instance';
+import { observedAbsent, observedOf } from './observed-instance';
 import { StartsAfterBoot } from './starts-after-boot';
 
 type EnsureArgs = z.output<typeof instanceEnsure.args>;
+type ResizeArgs = z.output<typeof instanceResize.args>;
 
 const notRunning = (): VerbFailure =>
   new VerbFailure('instance_not_running', 'The instance does not run on this host.', true);
@@ -34,6 +36,7 @@ export class InstanceManager extends Service {
     private readonly records: InstanceRecords,
     private readonly machines: InstanceMachines,
     private readonly suspension: InstanceSuspension,
+    private readonly sizes: InstanceSizes,
     private readonly kept: KeptMemory,
     private readonly restarts: InstanceRestarts,
     private readonly afterBoot: StartsAfterBoot,
@@ -80,6 +83,8 @@ export class InstanceManager extends Service {
           handle: null,
           paused: false,
           leaving: [],
+          resizing: false,
+          mayGiveLate: false,
           suspending: false,
           suspended: null,
           exit: null,
@@ -146,6 +151,18 @@ export class InstanceManager extends Service {
       record.paused = paused;
       await this.records.save(record);
       if (!paused) await this.machines.rightClock(record);
+      return observedOf(record);
+    });
+  }
+
+  /** As `instance.resize` says. */
+  async resize(args: ResizeArgs, signal: AbortSignal): Promise<ObservedInstance> {
+    const { instanceId, generation } = args;
+    return this.exclusive(instanceId, signal, async (aborted) => {
+      this.records.refuseLost(instanceId);
+      const record = this.records.upTo(instanceId, generation);
+      if (!record) return observedAbsent(instanceId);
+      await this.sizes.bring(record, args, aborted);
       return observedOf(record);
     });
   }
@@ -227,6 +244,7 @@ export class InstanceManager extends Service {
       if (state !== 'stopped') {
         this.log.info({ instanceId: record.instanceId, pid: handle.process.pid, state }, 'adopted an instance');
         this.machines.watch(record, handle);
+        if (record.resizing) await this.sizes.settle(record, handle);
         // An agent that died between the VMM's answer and its own record knows it from here.
         if (record.paused === (state === 'paused')) return undefined;
         record.paused = state === 'paused';

@@ -1,6 +1,6 @@
 import type { GuestEvent } from '../drivers/guest-event';
 import { memoryOf } from '../drivers/common/suspended-memory';
-import type { VmHandle, VmState } from '../drivers/vmm-driver';
+import { resizeHeld, resizeNeedsStop, type VmHandle, type VmSize, type VmState } from '../drivers/vmm-driver';
 import { crashed, poweredOff, type VmExit } from '../drivers/vmm-exit';
 
 /** A driver whose machines are entries of a map; `failStarts` starts fail before one succeeds. */
@@ -34,6 +34,14 @@ export class MapDriver {
   startsAtMost = 0;
   /** Of the last start. */
   disks: { id: string; path: string; readonly: boolean }[] = [];
+  /** Of the machine that was started last. */
+  has: VmSize = { vcpus: 0, memoryBytes: 0 };
+  /** What of its machines' size has changed, in order; `held` comes first where its guest does not do it. */
+  readonly changes: string[] = [];
+  /** Parts that its guests do not take, or give back. */
+  readonly held = new Set<'vcpus' | 'memory'>();
+  /** Called with each change, before it is made. */
+  beforeChange: () => void | Promise<void> = () => undefined;
   private started = 0;
 
   validate(): void {
@@ -46,7 +54,10 @@ export class MapDriver {
     logDir: string;
     disks: { id: string; path: string; readonly: boolean }[];
     suspended?: boolean;
+    vcpus?: number;
+    memoryBytes?: number;
   }): Promise<VmHandle> {
+    this.has = { vcpus: spec.vcpus ?? 1, memoryBytes: spec.memoryBytes ?? 1 };
     this.disks = spec.disks;
     this.suspended = spec.suspended === true;
     this.order.push(spec.instanceId);
@@ -102,6 +113,37 @@ export class MapDriver {
     await memory.complete();
     if (this.cutSuspend === 'after') throw new Error('the agent was cut here');
     await this.kill(handle);
+  }
+
+  async size(): Promise<VmSize> {
+    return { ...this.has };
+  }
+
+  /** It has places for four. */
+  async checkResize(_handle: VmHandle, { vcpus }: VmSize): Promise<void> {
+    if (vcpus > 4) throw resizeNeedsStop('it has places for four');
+  }
+
+  async setVcpus(_handle: VmHandle, vcpus: number, _deadlineMs?: number, signal?: AbortSignal): Promise<void> {
+    if (vcpus === this.has.vcpus) return;
+    await this.change('vcpus', vcpus, signal);
+    this.has = { ...this.has, vcpus };
+  }
+
+  async setMemory(_handle: VmHandle, memoryBytes: number, _deadlineMs?: number, signal?: AbortSignal): Promise<void> {
+    if (memoryBytes === this.has.memoryBytes) return;
+    await this.change('memory', memoryBytes, signal);
+    this.has = { ...this.has, memoryBytes };
+  }
+
+  private async change(part: 'vcpus' | 'memory', to: number, signal?: AbortSignal): Promise<void> {
+    await this.beforeChange();
+    signal?.throwIfAborted();
+    if (this.held.has(part)) {
+      this.changes.push(`held ${part} ${to}`);
+      throw resizeHeld(`do ${part}`);
+    }
+    this.changes.push(`${part} ${to}`);
   }
 
   async reset(): Promise<void> {

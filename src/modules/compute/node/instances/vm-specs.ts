@@ -81,6 +81,7 @@ export class VmSpecs {
       name: spec.name,
       vcpus: spec.vcpus,
       memoryBytes: spec.memoryBytes,
+      ...(spec.max !== undefined && { max: spec.max }),
       disks: [...disks, ...data],
       diskFolders,
       ...this.kernel(record),
