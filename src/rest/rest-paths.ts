@@ -1,4 +1,4 @@
-// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 1dcb6f3796e07d6c7e991c737d4d7a6462341cf11cb229d811f8f2c016eb80b6
+// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 d8106167a31e416eb4f246c0078822fbf1c138acd69a6e0cdf40144fbbb98be1
 export interface paths {
   '/api-tokens': {
     parameters: {
@@ -1225,6 +1225,10 @@ export interface paths {
                */
               watchdog?: 'restart' | 'stop' | 'notify' | null;
             } | null;
+            /** @default null */
+            maxMemoryBytes?: number | null;
+            /** @default null */
+            maxVcpus?: number | null;
             metadata?: {
               [key: string]: string;
             } | null;
@@ -1723,7 +1727,7 @@ export interface paths {
     };
     get?: never;
     put?: never;
-    /** Give a stopped instance another flavor on its host */
+    /** Give an instance another flavor on its host: a stopped one, or within its maximum one that runs */
     post: {
       parameters: {
         query?: {
@@ -2402,6 +2406,10 @@ export interface paths {
                */
               watchdog?: 'restart' | 'stop' | 'notify' | null;
             } | null;
+            /** @default null */
+            maxMemoryBytes?: number | null;
+            /** @default null */
+            maxVcpus?: number | null;
             metadata?: {
               [key: string]: string;
             } | null;
@@ -2492,6 +2500,10 @@ export interface paths {
                */
               watchdog?: 'restart' | 'stop' | 'notify' | null;
             } | null;
+            /** @default null */
+            maxMemoryBytes?: number | null;
+            /** @default null */
+            maxVcpus?: number | null;
             metadata?: {
               [key: string]: string;
             } | null;
@@ -4604,6 +4616,8 @@ export interface components {
         /** @enum {string|null} */
         watchdog: 'restart' | 'stop' | 'notify' | null;
       };
+      maxMemoryBytes: number | null;
+      maxVcpus: number | null;
       metadata: {
         [key: string]: string;
       };

@@ -272,6 +272,8 @@ export class Lane {
     await this.api.ok('PUT', `/images/${image.id}/content`, bootable(0));
     await this.api.ok('POST', '/flavors', { name: 'small', vcpus: 1, memoryBytes: 64 * 1024 * 1024 });
     await this.api.ok('POST', '/flavors', { name: 'large', vcpus: 2, memoryBytes: 2 ** 27, diskBytes: 2 ** 30 });
+    // What an instance of `small` can get while it runs.
+    await this.api.ok('POST', '/flavors', { name: 'wide', vcpus: 3, memoryBytes: 192 * 1024 * 1024 });
     await this.api.ok('POST', '/networks?project=default', { name: 'net', subnet: '10.64.0.0/12' });
   }
 }

@@ -95,7 +95,10 @@ export const instanceChangeCases = (at: () => TestCloud): void => {
       const settled = async (verb: 'stop' | 'start'): Promise<void> => {
         await at().settled((await at().api.ok('POST', `/instances/second/actions/${verb}?project=default`, {})).taskId);
       };
-      expect(await resize('bigger')).toMatchObject({ status: 409, body: { code: 'instance_running' } });
+      expect(await resize('bigger')).toMatchObject({
+        status: 409,
+        body: { code: 'resize_needs_stop', detail: expect.stringContaining('was created without a maximum') },
+      });
       await settled('stop');
       expect(await resize('huge')).toMatchObject({
         status: 409,

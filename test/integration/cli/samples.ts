@@ -25,6 +25,8 @@ export const instance = {
   lastExit: null,
   restartPolicy: 'never',
   machine: { secureBoot: false, tpm: false, watchdog: null, panic: null },
+  maxVcpus: null,
+  maxMemoryBytes: null,
   guest: null,
   flavor: { id: ids.flavor, name: 'tiny', vcpus: 1, memoryBytes: 268_435_456, diskBytes: 0 },
   image: { id: ids.image, name: 'debian' },

@@ -56,6 +56,8 @@ describe('who decides the state of an instance', () => {
       vendorData: '',
       configDrive: null,
       machine: {},
+      maxVcpus: null,
+      maxMemoryBytes: null,
       stopGraceSeconds: 30,
       wantedHostId: null,
       hostId,

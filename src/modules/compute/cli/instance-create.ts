@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import type { CliContext } from '../../../core/cli/cli-context';
 import { choice } from '../../../core/cli/input/choice';
 import { usageFailure } from '../../../core/cli/cli-failure';
-import { parseInteger } from '../../../core/cli/input/parse-size';
+import { parseInteger, parseSize } from '../../../core/cli/input/parse-size';
 import type { BodyOf } from '../../../rest/rest-call';
 import { machineActions, type MachineAction } from '../contract/machine-options';
 import { restartPolicies, type RestartPolicy } from '../contract/restart-policies';
@@ -24,6 +24,8 @@ interface CreateOptions {
   tpm?: boolean;
   watchdog?: MachineAction;
   panic?: MachineAction;
+  maxVcpus?: string;
+  maxMemory?: string;
   description?: string;
   stopGrace?: string;
   vmm?: string;
@@ -94,6 +96,11 @@ export const registerInstanceCreate = (instance: Command, context: CliContext): 
       ),
     )
     .addOption(choice(new Option('--panic <action>', 'what becomes of it when its guest panics'), machineActions))
+    .option(
+      '--max-vcpus <count>',
+      'the most that a resize may give it while it runs; its flavor is what counts until then',
+    )
+    .option('--max-memory <size>', 'the same of memory, e.g. 8GiB')
     .option('--vmm <kind>', 'run it on this kind of virtual machine monitor, e.g. qemu or cloud-hypervisor')
     .option('--host <host>', 'place it on this host (admins only)')
     .option('--tag <tag>', 'a word to find it by; may be repeated', collect)
@@ -109,6 +116,7 @@ Examples:
   vcctl instance create db --flavor large --image linux --network n1,address=10.10.0.5 --network storage --user-data init.sh
   vcctl instance create win --flavor large --image windows --network n1 --secure-boot --tpm --config-drive --user-data setup.ps1
   vcctl instance create shop --flavor large --image linux --network n1 --watchdog restart --panic restart
+  vcctl instance create app --flavor small --image linux --network n1 --max-vcpus 8 --max-memory 16GiB --wait
   vcctl instance create web --count 3 --flavor tiny --image linux --network n1 --wait`,
     )
     .action(async (name: string, options: CreateOptions) => {
@@ -194,6 +202,8 @@ const createBody = async (
     }),
     ...(options.restartPolicy !== undefined && { restartPolicy: options.restartPolicy }),
     ...machineBody(options),
+    ...(options.maxVcpus !== undefined && { maxVcpus: parseInteger(options.maxVcpus, '--max-vcpus', 1, 255) }),
+    ...(options.maxMemory !== undefined && { maxMemoryBytes: parseSize(options.maxMemory, '--max-memory') }),
     ...(options.vmm !== undefined && { vmm: options.vmm }),
     ...(options.tag && { tags: given(options.tag) }),
     ...(options.meta && { metadata: parseMetadata(options.meta) }),

@@ -63,6 +63,15 @@ const keyLabel = (key: string): string => {
 const sizeOf = ({ flavor }: Instance): string =>
   `${flavor.name} (${flavor.vcpus} vCPU${flavor.vcpus === 1 ? '' : 's'}, ${formatBytes(flavor.memoryBytes)}, root disk ${flavor.diskBytes === 0 ? 'as large as the image' : formatBytes(flavor.diskBytes)})`;
 
+/** What it may get while it runs. */
+const maximumOf = ({ maxVcpus, maxMemoryBytes }: Instance): ReturnType<typeof fact>[] => {
+  const most = [
+    ...(maxVcpus === null ? [] : [`${maxVcpus} vCPUs`]),
+    ...(maxMemoryBytes === null ? [] : [formatBytes(maxMemoryBytes)]),
+  ];
+  return most.length === 0 ? [] : [fact('May grow to', most.join(', '))];
+};
+
 const endInWords = ({ reason, code, signal, at }: NonNullable<Instance['lastExit']>): string => {
   const how = signal ?? (code === null ? '' : `exit code ${code}`);
   return `${reason}${how === '' ? '' : ` (${how})`}, ${moment(at)}`;
@@ -79,6 +88,7 @@ export const instanceView =
         fact('State', i.stateReason === '' ? i.state : `${i.state}: ${i.stateReason}`, tones[i.state]),
         ...(i.description === '' ? [] : [fact('Description', i.description)]),
         fact('Flavor', sizeOf(i)),
+        ...maximumOf(i),
         fact('Image', i.image.name),
         ...(i.rescue ? [fact('Rescue', `boots from a temporary disk of ${i.rescue.image.name}`)] : []),
         fact('Host', i.host ? `${i.host.name}${i.vmm === null ? '' : ` (${i.vmm})`}` : 'not chosen yet'),

@@ -152,13 +152,15 @@ export class InstanceCommands implements CliRegistrar {
   private registerResize(instance: Command, context: CliContext): void {
     instance
       .command('resize')
-      .description('give a stopped instance another flavor on its host; its next start uses it')
+      .description(
+        'give an instance another flavor on its host: a stopped one, or one that runs within its maximum, at once',
+      )
       .argument('<instance>', 'name or id')
       .requiredOption('--flavor <flavor>', 'its new size; a disk never shrinks')
       .option('-w, --wait', 'return when it is done')
       .addHelpText(
         'after',
-        '\nExamples:\n  vcctl instance stop db --wait && vcctl instance resize db --flavor large --wait',
+        '\nNothing is ever stopped for it: what cannot be done while it runs is refused, with the reason.\n\nExamples:\n  vcctl instance resize app --flavor large --wait\n  vcctl instance stop db --wait && vcctl instance resize db --flavor large --wait',
       )
       .action(async (ref: string, options: { flavor: string; wait?: boolean }) => {
         const asked = await context.request('post', '/instances/{ref}/actions/resize', {

@@ -6,6 +6,7 @@ import { vendorData } from '../../image/contract/vendor-data';
 import { driveForms } from '../../network/contract/drive-forms';
 import { lock, metadata, tags } from './instance-labels';
 import { instanceStates } from './instance-states';
+import { maximum } from './instance-size';
 import { machineInput, machineShown } from './machine-options';
 import { restartPolicies } from './restart-policies';
 
@@ -94,6 +95,8 @@ export const createInstance = z.strictObject({
    */
   restartPolicy: z.enum(restartPolicies).default('never'),
   machine: machineInput,
+  /** The most that it may get while it runs; its host claims what it has. */
+  ...maximum,
   /** Runs on this kind of VMM; not another one than its flavor or its image asks for. */
   vmm: vmmKind.default(null),
   tags: tags.default([]),
@@ -163,6 +166,9 @@ export const instance = z
     configDrive: z.enum(driveForms).nullable(),
     /** What was asked of its machine. */
     machine: machineShown,
+    /** The most that it may get while it runs. Null: what its flavor has. */
+    maxVcpus: z.number().int().nullable(),
+    maxMemoryBytes: field.bytes.nullable(),
     /** The kind of VMM that it runs on, or ran on last. */
     vmm: z.string().nullable(),
     /** The kind that it was asked to run on; null: its host chooses. */
@@ -234,7 +240,7 @@ export const instanceListQuery = pageQuery.extend({
 export const stopRequest = z
   .strictObject({ force: z.boolean().default(false), graceSeconds: z.number().int().min(0).max(600).optional() })
   .default({ force: false });
-/** Another flavor, by id or name, whose disk is not smaller. */
+/** Another flavor, by id or name, whose disk is not smaller. While it runs: within its maximum. */
 export const resizeRequest = z.strictObject({ flavor: field.ref });
 /** By id or name; its own when missing. */
 export const rebuildRequest = z.strictObject({ image: field.ref.optional() }).default({});

@@ -76,6 +76,10 @@ export const computeProblems: HintTable = {
   device_held: {
     user: 'Let the guest finish booting, or stop the instance, and detach it again.',
   },
+  resize_needs_stop: { user: 'Stop the instance, resize it, and start it.' },
+  resize_held: {
+    user: 'Look whether its guest takes memory while it runs (virtio-mem) and gives vCPUs back, or stop it first.',
+  },
   no_hotplug: { user: 'Reboot the instance and try again.' },
   no_free_slot: { user: 'Stop the instance and try again.' },
   // Their messages say enough.

@@ -35,6 +35,7 @@ describe('the state machine of instances', () => {
       'attach-volume',
       'detach-volume',
       'nmi',
+      'resize',
       'tell-metadata',
     ]);
     expect(ways('paused')).toEqual(['force-stop', 'resume', 'tell-metadata']);

@@ -139,8 +139,7 @@ export const instanceVerbs = {
   resize: {
     during: 'resizing',
     refusedIn: {
-      running: { code: 'instance_running', detail: 'It runs: stop it first, for its size changes at the next start.' },
-      paused: { code: 'instance_paused', detail: 'It is paused: stop it by force first.' },
+      paused: { code: 'instance_paused', detail: 'It is paused: resume it, or stop it by force first.' },
       suspended: { code: 'instance_suspended', detail: 'It is suspended: resume it and stop it first.' },
       rescued: unrescueFirst,
       error: { code: 'instance_not_stopped', detail: 'It may still run on its host: stop it by force first.' },

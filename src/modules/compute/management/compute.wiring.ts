@@ -56,6 +56,7 @@ import { RescueInstanceWorkflow } from './workflows/rescue-instance.workflow';
 import { ResumeInstanceWorkflow } from './workflows/resume-instance.workflow';
 import { RebuildInstanceWorkflow } from './workflows/rebuild-instance.workflow';
 import { ResizeInstanceWorkflow } from './workflows/resize-instance.workflow';
+import { ResizeRunningInstanceWorkflow } from './workflows/resize-running-instance.workflow';
 import { StartInstanceWorkflow } from './workflows/start-instance.workflow';
 import { UnrescueInstanceWorkflow } from './workflows/unrescue-instance.workflow';
 import { UnpauseInstanceWorkflow } from './workflows/unpause-instance.workflow';
@@ -77,6 +78,7 @@ const workflows = [
   NmiInstanceWorkflow,
   TellMetadataWorkflow,
   ResizeInstanceWorkflow,
+  ResizeRunningInstanceWorkflow,
   AttachPortWorkflow,
   DetachPortWorkflow,
   AttachVolumeWorkflow,

@@ -11,6 +11,10 @@ const stopped = async (cloud: ScenarioCloud): Promise<ScenarioSubject> => {
   return subject;
 };
 
+/** One that may get more while it runs. */
+const growing = (cloud: ScenarioCloud): Promise<ScenarioSubject> =>
+  running(cloud, { maxVcpus: 4, maxMemoryBytes: 2 ** 29 });
+
 const paused = async (cloud: ScenarioCloud): Promise<ScenarioSubject> => {
   const subject = await running(cloud);
   await finish(cloud, (await cloud.api.ok<Accepted>('POST', `/instances/${subject.id}/actions/pause`, {})).taskId);
@@ -126,6 +130,7 @@ export const computeScenarios: Scenarios = {
   'instance.unpause': verb(paused, 'resume', {}),
   'instance.nmi': verb(running, 'nmi', {}),
   'instance.resize': verb(stopped, 'resize', { flavor: 'large' }),
+  'instance.resize-running': verb(growing, 'resize', { flavor: 'wide' }),
   'instance.rebuild': verb(stopped, 'rebuild', {}),
   'instance.rescue': verb(stopped, 'rescue', { image: 'base' }),
   'instance.unrescue': verb(rescued, 'unrescue', {}),

@@ -11,19 +11,20 @@ export const finish = async (cloud: ScenarioCloud, taskId: string): Promise<void
   if (state !== 'succeeded') throw new Error(`a task of the preparation or the cleaning up is ${state}`);
 };
 
-export const create = async (cloud: ScenarioCloud, name: string): Promise<Accepted> =>
+export const create = async (cloud: ScenarioCloud, name: string, also: object = {}): Promise<Accepted> =>
   cloud.api.ok<Accepted>('POST', '/instances?project=default', {
     name,
     flavor: 'small',
     image: 'base',
     networks: [{ network: 'net' }],
     configDrive: 'openstack',
+    ...also,
   });
 
 /** An instance that runs, of the chaos cloud's own image, flavor and network. */
-export const running = async (cloud: ScenarioCloud): Promise<ScenarioSubject> => {
+export const running = async (cloud: ScenarioCloud, also: object = {}): Promise<ScenarioSubject> => {
   const name = cloud.name('vm');
-  const { instance, taskId } = await create(cloud, name);
+  const { instance, taskId } = await create(cloud, name, also);
   await finish(cloud, taskId);
   return { kind: 'instance', id: instance.id, name };
 };

@@ -44,10 +44,8 @@ function InstanceFacts({ instance: i }: { instance: Instance }) {
     <Card title="Facts">
       <Facts
         items={[
-          [
-            'Flavor',
-            `${i.flavor.name} · ${plural(i.flavor.vcpus, 'vCPU')}, ${bytes(i.flavor.memoryBytes)} memory, ${i.flavor.diskBytes === 0 ? 'disk as large as the image' : `${bytes(i.flavor.diskBytes)} disk`}`,
-          ],
+          ['Flavor', sizeOf(i)],
+          maximumOf(i),
           ['Hostname', <Copyable key="hostname" text={i.hostname} label="Copy hostname" />],
           [
             'Image',
@@ -120,6 +118,18 @@ function InstanceFacts({ instance: i }: { instance: Instance }) {
     </Card>
   );
 }
+
+const sizeOf = ({ flavor }: Instance): string =>
+  `${flavor.name} · ${plural(flavor.vcpus, 'vCPU')}, ${bytes(flavor.memoryBytes)} memory, ${flavor.diskBytes === 0 ? 'disk as large as the image' : `${bytes(flavor.diskBytes)} disk`}`;
+
+/** What it may get while it runs. */
+const maximumOf = ({ maxVcpus, maxMemoryBytes }: Instance): [string, string] | null => {
+  const most = [
+    ...(maxVcpus === null ? [] : [plural(maxVcpus, 'vCPU')]),
+    ...(maxMemoryBytes === null ? [] : [`${bytes(maxMemoryBytes)} memory`]),
+  ];
+  return most.length === 0 ? null : ['May grow to', most.join(', ')];
+};
 
 function LastEnd({ exit: { reason, code, signal, at } }: { exit: NonNullable<Instance['lastExit']> }) {
   const how = signal ?? (code === null ? null : `exit code ${code}`);

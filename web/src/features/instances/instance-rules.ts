@@ -1,4 +1,5 @@
 import { guardRefusal } from '../../../../src/modules/compute/contract/instance-guards';
+import { runningResizeRefusal, type Size } from '../../../../src/modules/compute/contract/instance-size';
 import { refusalOf, type InstanceVerb } from '../../../../src/modules/compute/contract/instance-states';
 import type { Instance } from '../../lib/types';
 
@@ -49,7 +50,20 @@ export const whyNot = (instance: Instance, action: InstanceAction, role: string 
   if (phase !== undefined) return phase;
   if (state === 'unknown') return unreachable;
   if (instance.taskId !== null) return 'A task works on it.';
-  return refusalOf(action, instance)?.detail ?? null;
+  const refusal =
+    action === 'resize' && state === 'running' ? resizeRefusal(instance, instance.flavor) : refusalOf(action, instance);
+  return refusal?.detail ?? null;
 };
+
+/** Why an instance that runs cannot get the size while it does; undefined when it can, as far as is known here. */
+export const resizeRefusal = (
+  { flavor, maxVcpus, maxMemoryBytes }: Instance,
+  size: Size,
+): ReturnType<typeof runningResizeRefusal> =>
+  // A flavor that leaves the disk to the image leaves it as it is.
+  runningResizeRefusal(
+    { ...flavor, maxVcpus, maxMemoryBytes },
+    { ...size, diskBytes: Math.max(size.diskBytes, flavor.diskBytes) },
+  );
 
 export const addressesOf = (instance: Instance): string => instance.ports.map((p) => p.address).join(', ');

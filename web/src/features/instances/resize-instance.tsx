@@ -9,6 +9,7 @@ import { CommandLine } from '../../ui/command-line';
 import { Dialog, DialogActions } from '../../ui/dialogs/dialog';
 import { SelectField } from '../../ui/forms/field';
 import { FormProblem } from '../../ui/forms/form-problem';
+import { resizeRefusal } from './instance-rules';
 import { followTask } from '../tasks/open-task';
 
 interface Props {
@@ -17,14 +18,14 @@ interface Props {
   onClose: () => void;
 }
 
-/** Another flavor for a stopped instance. */
+/** Another flavor for an instance that is stopped, or that may grow while it runs. */
 export function ResizeInstance({ instance, open, onClose }: Props) {
   return (
     <Dialog
       open={open}
       onClose={onClose}
       title={`Resize ${instance.name}`}
-      description="It stays on its host, with its disk and addresses. Its next start uses the new size."
+      description={`It stays on its host, with its disk and addresses. ${instance.state === 'running' ? 'It goes on running: its guest gets and gives vCPUs and memory at once.' : 'Its next start uses the new size.'}`}
     >
       {open && <Form instance={instance} onClose={onClose} />}
     </Dialog>
@@ -42,6 +43,8 @@ function Form({ instance, onClose }: Omit<Props, 'open'>) {
     (f) => f.id !== instance.flavor.id && (f.diskBytes === 0 || f.diskBytes >= instance.flavor.diskBytes),
   );
   const chosen = fitting.find((f) => f.id === flavor);
+  const refusal =
+    chosen !== undefined && instance.state === 'running' ? resizeRefusal(instance, chosen)?.detail : undefined;
   const write = useWrite(
     () => api.post('/instances/{ref}/actions/resize', { path: { ref: instance.id }, body: { flavor } }),
     {
@@ -54,7 +57,7 @@ function Form({ instance, onClose }: Omit<Props, 'open'>) {
   );
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    if (!write.isPending && chosen !== undefined) write.mutate(undefined);
+    if (!write.isPending && chosen !== undefined && refusal === undefined) write.mutate(undefined);
   };
   return (
     <form onSubmit={submit} noValidate className="space-y-4">
@@ -64,6 +67,7 @@ function Form({ instance, onClose }: Omit<Props, 'open'>) {
         value={flavor}
         onChange={(event) => setFlavor(event.target.value)}
         hint="Those whose disk is not smaller."
+        error={refusal ?? null}
       >
         <option value="">Choose one</option>
         {fitting.map((f) => (
@@ -73,7 +77,7 @@ function Form({ instance, onClose }: Omit<Props, 'open'>) {
         ))}
       </SelectField>
       <FormProblem error={write.error} fields={[]} />
-      {chosen !== undefined && (
+      {chosen !== undefined && refusal === undefined && (
         <CommandLine line={vcctl(['instance', 'resize', instance.name], { flavor: chosen.name })} />
       )}
       <DialogActions>
@@ -82,7 +86,7 @@ function Form({ instance, onClose }: Omit<Props, 'open'>) {
           type="submit"
           look="primary"
           busy={write.isPending}
-          reason={chosen === undefined ? 'Choose a flavor first.' : null}
+          reason={chosen === undefined ? 'Choose a flavor first.' : (refusal ?? null)}
         >
           Resize
         </Button>

@@ -26,6 +26,20 @@ export const configDriveOf = ({
 export const machineOf = ({ machine }: { machine?: InstanceEntity['machine'] }): Pick<InstanceSpec, 'machine'> =>
   machine === undefined || Object.keys(machine).length === 0 ? {} : { machine };
 
+/** The most that it may get while it runs, if it may; tasks from before there was one have none. */
+export const maxOf = ({
+  vcpus,
+  memoryBytes,
+  maxVcpus,
+  maxMemoryBytes,
+}: Pick<InstanceEntity, 'vcpus' | 'memoryBytes'> & Partial<Pick<InstanceEntity, 'maxVcpus' | 'maxMemoryBytes'>>): Pick<
+  InstanceSpec,
+  'max'
+> =>
+  maxVcpus == null && maxMemoryBytes == null
+    ? {}
+    : { max: { vcpus: Math.max(vcpus, maxVcpus ?? 0), memoryBytes: Math.max(memoryBytes, maxMemoryBytes ?? 0) } };
+
 /** What users gave it by key for the seed, if there is some. */
 export const metadataOf = ({ metadata }: Pick<InstanceEntity, 'metadata'>): { metadata?: Record<string, string> } =>
   Object.keys(metadata).length === 0 ? {} : { metadata };

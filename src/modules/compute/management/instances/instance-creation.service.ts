@@ -23,6 +23,7 @@ import {
   type instanceCheck,
 } from '../../contract/compute.api';
 import { askedOfMachine } from '../../contract/machine-options';
+import type { FlavorEntity } from '../flavors/flavor.entity';
 import { FlavorService } from '../flavors/flavor.service';
 import { kernelIsUnsigned, refuseLargeKernel } from './bootable-image';
 import { hostIdOf } from './host-ref';
@@ -39,6 +40,17 @@ import { agreedVmm, type AskedVmms } from '../vmms/agreed-vmm';
 import { VmmKinds } from '../vmms/vmm-kinds';
 import { CreateInstanceWorkflow } from '../workflows/create-instance.workflow';
 import { CreateInstanceBatchWorkflow } from '../workflows/create-instance-batch.workflow';
+
+/** 422 `below_flavor`: what it begins with is within what it may get. */
+const refuseLowMaximum = (
+  { maxVcpus, maxMemoryBytes }: Pick<z.output<typeof createInstance>, 'maxVcpus' | 'maxMemoryBytes'>,
+  { vcpus, memoryBytes }: FlavorEntity,
+): void => {
+  if (maxVcpus !== null && maxVcpus < vcpus)
+    throw unprocessable('body.maxVcpus', 'below_flavor', `The flavor has ${vcpus} vCPUs already.`);
+  if (maxMemoryBytes !== null && maxMemoryBytes < memoryBytes)
+    throw unprocessable('body.maxMemoryBytes', 'below_flavor', `The flavor has ${memoryBytes} bytes already.`);
+};
 
 const numbered = (name: string, count: number): string[] => Array.from({ length: count }, (_, i) => `${name}-${i + 1}`);
 
@@ -184,6 +196,7 @@ export class InstanceCreation {
         `The flavor's disk is smaller than the image, which needs ${image.virtualBytes} bytes.`,
       );
     }
+    refuseLowMaximum(input, flavor);
     if (input.machine.secureBoot && image.firmware === 'bios')
       throw unprocessable(
         'body.machine.secureBoot',
@@ -201,6 +214,8 @@ export class InstanceCreation {
       userData: input.userData ?? '',
       configDrive: input.configDrive,
       machine: askedOfMachine(input.machine),
+      maxVcpus: input.maxVcpus,
+      maxMemoryBytes: input.maxMemoryBytes,
       stopGraceSeconds: input.stopGraceSeconds,
       tags: input.tags,
       metadata: input.metadata,

@@ -16,6 +16,8 @@ export interface InstancePlan {
   userData: string;
   configDrive: InstanceEntity['configDrive'];
   machine: InstanceEntity['machine'];
+  maxVcpus: number | null;
+  maxMemoryBytes: number | null;
   stopGraceSeconds: number;
   restartPolicy: InstanceEntity['restartPolicy'];
   flavor: FlavorEntity;

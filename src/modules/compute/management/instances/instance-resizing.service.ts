@@ -1,12 +1,14 @@
 import { injectable } from 'inversify';
 import type { Op } from '../../../../core/db/rows/op';
-import { unprocessable } from '../../../../core/errors/problem';
+import { conflict, unprocessable } from '../../../../core/errors/problem';
 import { seesHosts } from '../../../host/contract/sees-hosts';
 import { Projects } from '../../../identity/contract/identity.ports';
 import { Placement } from '../../../scheduler/contract/scheduler.ports';
 import type { FlavorEntity } from '../flavors/flavor.entity';
 import { FlavorService } from '../flavors/flavor.service';
 import { ResizeInstanceWorkflow } from '../workflows/resize-instance.workflow';
+import { ResizeRunningInstanceWorkflow } from '../workflows/resize-running-instance.workflow';
+import { runningResizeRefusal } from '../../contract/instance-size';
 import type { InstanceEntity } from './instance.entity';
 import { InstanceService } from './instance.service';
 import type { Accepted } from './instance-task';
@@ -22,11 +24,12 @@ export class InstanceResizing {
     private readonly placement: Placement,
     private readonly projects: Projects,
     private readonly resizing: ResizeInstanceWorkflow,
+    private readonly resizingRunning: ResizeRunningInstanceWorkflow,
   ) {}
 
   /**
-   * Of a stopped instance, on its own host. 422 `disk_would_shrink`, `other_vmm_of_flavor`; 409 `no_room` and what the
-   * state machine says.
+   * On its own host: of a stopped instance from its next start on, of one that runs at once. 422 `disk_would_shrink`,
+   * `other_vmm_of_flavor`; 409 `resize_needs_stop` with the reason, `no_room` and what the state machine says.
    */
   async resize(op: Op, of: Of, ref: string): Promise<Accepted> {
     const { access } = of.caller;
@@ -40,10 +43,16 @@ export class InstanceResizing {
       diskBytes: Math.max(flavor.diskBytes, instance.diskBytes),
     };
     const project = (await this.projects.names(op, [instance.projectId])).get(instance.projectId) ?? '';
-    const input = { project, flavorId: flavor.id, flavorName: flavor.name, ...size };
+    const { vcpus, memoryBytes, diskBytes } = size;
+    const input = { project, flavorId: flavor.id, flavorName: flavor.name, vcpus, memoryBytes };
     await this.verbs.refuse(op, instance, 'resize');
+    const runs = instance.state === 'running';
+    const refusal = runs ? runningResizeRefusal(instance, size) : undefined;
+    if (refusal) throw conflict(refusal.code, refusal.detail, { state: instance.state });
     await this.placement.checkResize(op, instance.id, size, seesHosts(access.principal));
-    return this.verbs.ask(op, of, 'resize', instance, this.resizing.definition, input);
+    if (!runs) return this.verbs.ask(op, of, 'resize', instance, this.resizing.definition, { ...input, diskBytes });
+    const next = { generation: instance.generation + 1 };
+    return this.verbs.ask(op, of, 'resize', instance, this.resizingRunning.definition, input, next);
   }
 }
 

@@ -352,7 +352,7 @@ export class InstanceController extends Controller {
       route(
         {
           ...action('resize'),
-          summary: 'Give a stopped instance another flavor on its host',
+          summary: 'Give an instance another flavor on its host: a stopped one, or within its maximum one that runs',
           permission: 'instance:resize',
           body: resizeRequest,
         },

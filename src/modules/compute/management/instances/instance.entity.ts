@@ -24,6 +24,8 @@ export const shownOfInstance = [
   'sshKeys',
   'configDrive',
   'machine',
+  'maxVcpus',
+  'maxMemoryBytes',
   'stopGraceSeconds',
   'wantedVmm',
   'tags',
@@ -98,6 +100,10 @@ export class InstanceEntity {
   @Column('text', { name: 'config_drive', nullable: true }) configDrive!: DriveForm | null;
   /** Options of the machine that are on. */
   @Column('jsonb') machine!: AskedOfMachine;
+  /** The most that it may get while it runs; null: what it has. */
+  @Column('integer', { name: 'max_vcpus', nullable: true }) maxVcpus!: number | null;
+  @Column('bigint', { name: 'max_memory_bytes', nullable: true, transformer: bigintAsNumber })
+  maxMemoryBytes!: number | null;
   @Column('integer', { name: 'stop_grace_seconds' }) stopGraceSeconds!: number;
   @Column('uuid', { name: 'wanted_host_id', nullable: true }) wantedHostId!: string | null;
   @Column('uuid', { name: 'host_id', nullable: true }) hostId!: string | null;

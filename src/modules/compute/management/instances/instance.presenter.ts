@@ -52,6 +52,8 @@ export class InstancePresenter {
       stopGraceSeconds: i.stopGraceSeconds,
       configDrive: i.configDrive,
       machine: shownOfMachine(i.machine),
+      maxVcpus: i.maxVcpus,
+      maxMemoryBytes: i.maxMemoryBytes,
       vmm: i.vmm,
       wantedVmm: i.wantedVmm,
       tags: i.tags,

@@ -17,6 +17,7 @@ import {
   configDriveOf,
   firmwareOf,
   machineOf,
+  maxOf,
   restartPolicyOf,
   seedOf,
 } from '../instances/asked-of-host';
@@ -75,6 +76,8 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
             kernel,
             configDrive,
             machine,
+            maxVcpus,
+            maxMemoryBytes,
             wantedVmm,
             restartPolicy,
             generation,
@@ -93,6 +96,8 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
             kernel,
             configDrive,
             machine,
+            maxVcpus,
+            maxMemoryBytes,
             wantedVmm,
             restartPolicy,
             generation,
@@ -141,6 +146,7 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
         startVmm(
           (c) => c.out['claim-host']?.hostId,
           (c) => {
+            const claimed = c.out['claim-host'];
             const {
               name,
               vcpus,
@@ -152,7 +158,7 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
               wantedVmm,
               restartPolicy,
               generation,
-            } = c.out['claim-host'];
+            } = claimed;
             const { volumeId, pool } = c.out['record-root-volume'];
             const spec = {
               name,
@@ -167,6 +173,7 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
               ...configDriveOf({ configDrive }),
               ...restartPolicyOf({ restartPolicy }),
               ...machineOf({ machine }),
+              ...maxOf(claimed),
             };
             return { generation, spec };
           },

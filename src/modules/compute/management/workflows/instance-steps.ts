@@ -7,7 +7,7 @@ import { DataVolumes, Volumes } from '../../../storage/contract/storage.ports';
 import type { InstanceState } from '../../contract/instance-states';
 import { withoutPolicies } from '../../contract/machine-options';
 import type { InstanceSpec, ObservedInstance } from '../../contract/instance.verbs';
-import { bootKernelOf, configDriveOf, firmwareOf, machineOf, restartPolicyOf } from '../instances/asked-of-host';
+import { bootKernelOf, configDriveOf, firmwareOf, machineOf, maxOf, restartPolicyOf } from '../instances/asked-of-host';
 import { InstanceEvents } from '../instances/instance.events';
 import type { InstanceEntity } from '../instances/instance.entity';
 import { InstanceRepository } from '../instances/instance.repository';
@@ -63,6 +63,7 @@ export class InstanceSteps {
       // Whoever looks at a broken machine sees it end, and not begin again.
       ...(rescue ? { rescue: true as const } : restartPolicyOf(instance)),
       ...machineOf(rescue ? { machine: withoutPolicies(instance.machine) } : instance),
+      ...maxOf(instance),
     };
   }
 
@@ -70,6 +71,16 @@ export class InstanceSteps {
   async wanted(op: Op, id: string): Promise<{ generation: number; spec: InstanceSpec }> {
     const instance = await this.require(op, id);
     return { generation: instance.generation, spec: await this.spec(op, instance) };
+  }
+
+  /** As `wanted`, with its id, and with that size where it shall have another one. */
+  async resized(
+    op: Op,
+    id: string,
+    size: Partial<Pick<InstanceSpec, 'vcpus' | 'memoryBytes'>> = {},
+  ): Promise<{ instanceId: string; generation: number; spec: InstanceSpec }> {
+    const { generation, spec } = await this.wanted(op, id);
+    return { instanceId: id, generation, spec: { ...spec, ...size } };
   }
 
   /** As `wanted`, with its id; `without`: a port or a data volume that it shall not have. */

@@ -58,6 +58,10 @@ describe('the form of a create', () => {
     [{ userData: 'x'.repeat(64 * 1024 + 1) }, 'userData'],
     [{ grace: 'long' }, 'stopGraceSeconds'],
     [{ description: 'd'.repeat(256) }, 'description'],
+    [{ maxVcpus: '0' }, 'maxVcpus'],
+    [{ maxVcpus: '256' }, 'maxVcpus'],
+    [{ maxMemory: 'much' }, 'maxMemoryBytes'],
+    [{ maxMemory: '256 MiB' }, 'maxMemoryBytes'],
   ])('says what is wrong with %j, and asks for nothing', (part, member) => {
     const d = draft(part);
     expect(wrong(d, offers())).toEqual([member]);
@@ -74,6 +78,8 @@ describe('the form of a create', () => {
       wayOut: 'x',
       vmm: ' qemu ',
       restartPolicy: 'on-failure',
+      maxVcpus: '8',
+      maxMemory: '4 GiB',
     });
     const choices = choicesOf(d, two);
     expect(bodyOf(d, choices, two)).toMatchObject({
@@ -83,11 +89,15 @@ describe('the form of a create', () => {
       ],
       vmm: 'qemu',
       restartPolicy: 'on-failure',
+      maxVcpus: 8,
+      maxMemoryBytes: 4 * 2 ** 30,
     });
     expect(commandOptions(d, choices, two)).toMatchObject({
       network: ['y,address=10.0.0.9', 'x,default-route'],
       vmm: 'qemu',
       'restart-policy': 'on-failure',
+      'max-vcpus': '8',
+      'max-memory': '4GiB',
       count: '',
     });
   });

@@ -9,6 +9,7 @@ import { checkPublicKey } from '../../ssh-keys/public-key-rule';
 import { checkGrace } from '../grace-rule';
 import { userDataSize } from './data-file';
 import type { ChosenNetwork, Draft } from './drafts';
+import { maximumOf, maximumProblems } from './maximum-rule';
 import { imageReason } from './image-reason';
 
 /** What there is to choose from. */
@@ -93,6 +94,7 @@ export const problemsOf = (draft: Draft, choices: Choices): Record<string, strin
     sshKeys: pastedKeys.map(checkPublicKey).find((m) => m !== null) ?? null,
     userData: userDataSize(draft.userData, draft.dataFile) > maxUserDataBytes ? 'Too large: at most 64 KiB.' : null,
     stopGraceSeconds: checkGrace(draft.grace),
+    ...maximumProblems(draft, flavor),
     vmm: draft.vmm.trim() === '' ? null : checkVmm(draft.vmm.trim()),
     description: checkDescription(draft.description),
   };
@@ -131,6 +133,7 @@ export const bodyOf = (draft: Draft, choices: Choices, offers: Offers): CreateIn
     ...(userDataSize(userData, dataFile) === 0 ? {} : { userData: base64(dataFile?.bytes ?? userData) }),
     ...(configDrive === 'openstack' || configDrive === 'nocloud' ? { configDrive } : {}),
     ...machineOf(draft),
+    ...maximumOf(draft),
     ...(vmm === '' ? {} : { vmm }),
     stopGraceSeconds: Number(draft.grace),
     ...(draft.restartPolicy === 'on-failure' ? { restartPolicy: draft.restartPolicy } : {}),
@@ -159,6 +162,8 @@ export const commandOptions = (draft: Draft, choices: Choices, offers: Offers): 
     tpm: draft.tpm,
     watchdog: draft.watchdog,
     panic: draft.panic,
+    'max-vcpus': draft.maxVcpus.trim(),
+    'max-memory': draft.maxMemory.replaceAll(' ', ''),
     description: draft.description,
     'restart-policy': draft.restartPolicy,
     'stop-grace': draft.grace === '30' ? '' : draft.grace,

@@ -21,6 +21,8 @@ const fieldNames = [
   'stopGraceSeconds',
   'restartPolicy',
   'description',
+  'maxVcpus',
+  'maxMemoryBytes',
   'vmm',
   'host',
 ];

@@ -25,6 +25,9 @@ export interface Draft {
   /** What each does; empty for none. */
   watchdog: string;
   panic: string;
+  /** Empty: what the flavor has. */
+  maxVcpus: string;
+  maxMemory: string;
   vmm: string;
   grace: string;
   /** Empty: never. */
@@ -49,6 +52,8 @@ export const emptyDraft: Draft = {
   tpm: false,
   watchdog: '',
   panic: '',
+  maxVcpus: '',
+  maxMemory: '',
   vmm: '',
   grace: '30',
   restartPolicy: '',

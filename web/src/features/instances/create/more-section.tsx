@@ -15,6 +15,8 @@ const members = [
   'machine.secureBoot',
   'machine.watchdog',
   'machine.panic',
+  'maxVcpus',
+  'maxMemoryBytes',
   'vmm',
   'host',
 ];
@@ -36,7 +38,7 @@ export function MoreSection({ form }: { form: CreateForm }) {
     >
       <summary className="flex cursor-pointer list-none items-center gap-1.5 rounded text-sm font-semibold">
         <ChevronRight aria-hidden className="size-4 text-dim transition-transform group-open:rotate-90" />
-        More: user data, config drive, description, stopping, failures, watchdog, Secure Boot, TPM, VMM
+        More: user data, config drive, description, stopping, failures, watchdog, Secure Boot, TPM, room to grow, VMM
         {admin && ', host'}
       </summary>
       <div className="mt-4 space-y-4">
@@ -77,6 +79,7 @@ export function MoreSection({ form }: { form: CreateForm }) {
         />
         <RestartField form={form} />
         <MachineFields form={form} />
+        <MaximumFields form={form} />
         <TextField
           label="Virtual machine monitor"
           optional
@@ -114,6 +117,32 @@ function MachineFields({ form }: { form: CreateForm }) {
       />
       <PolicyFields form={form} />
     </fieldset>
+  );
+}
+
+/** What a resize may give it while it runs. */
+function MaximumFields({ form: { draft, change, show } }: { form: CreateForm }) {
+  return (
+    <div className="grid max-w-md grid-cols-1 gap-4 sm:grid-cols-2">
+      <TextField
+        label="Most vCPUs"
+        optional
+        inputMode="numeric"
+        value={draft.maxVcpus}
+        onChange={(event) => change({ maxVcpus: event.target.value })}
+        error={show('maxVcpus')}
+        hint="That a resize may give it while it runs."
+      />
+      <TextField
+        label="Most memory"
+        optional
+        placeholder="8 GiB"
+        value={draft.maxMemory}
+        onChange={(event) => change({ maxMemory: event.target.value })}
+        error={show('maxMemoryBytes')}
+        hint="Only what its flavor has is claimed."
+      />
+    </div>
   );
 }
 
