@@ -112,7 +112,9 @@ describe('the main job: a real guest on two real hosts', () => {
     'places the next instance on the other host',
     async () => {
       // What is done to it from here on is done to a machine with a TPM.
-      const { instance, taskId } = await cloud.create('second', { machine: { tpm: true } });
+      const { instance, taskId } = await cloud.create('second', {
+        machine: { tpm: true, watchdog: 'notify', panic: 'notify' },
+      });
       await cloud.settled(taskId);
       const [first, second] = [await cloud.instance('Web Server'), await cloud.instance(instance.id)];
       expect(second.host?.name).not.toBe(first.host?.name);
@@ -138,7 +140,12 @@ describe('the main job: a real guest on two real hosts', () => {
       const start = await cloud.api.ok('POST', '/instances/second/actions/start?project=default');
       await cloud.settled(start.taskId);
       const after = await cloud.instance('second');
-      expect(after).toMatchObject({ state: 'running', host: before.host, ports: before.ports, machine: { tpm: true } });
+      expect(after).toMatchObject({
+        state: 'running',
+        host: before.host,
+        ports: before.ports,
+        machine: { tpm: true, watchdog: 'notify' },
+      });
       expect(after.startedAt).not.toBe(before.startedAt);
 
       const reboot = await cloud.api.ok('POST', '/instances/second/actions/reboot?project=default', { force: true });
