@@ -10,7 +10,7 @@ const tailBytes = 256 * 1024;
 const fired = /^cloud-hypervisor: +([\d.]+)s: .*Watchdog triggered/gm;
 
 /** When the watchdog fired, by a log of a VMM that was started at that time; milliseconds since 1970. */
-export const firedBy = (log: string, startedAt: number): number[] =>
+const firedBy = (log: string, startedAt: number): number[] =>
   [...log.matchAll(fired)].map(([, seconds]) => startedAt + Math.round(Number(seconds) * 1000));
 
 /** The same of the end of its log. No event tells it: for all others it is a reset as any. */

@@ -6,7 +6,7 @@ import type { VmHandle, VmSpec } from '../vmm-driver';
 import { QmpClient, qmpEvent, type QmpEvent } from './qmp-client';
 
 /** Of the run folder: what a VMM tells while no agent is there, too. */
-export const qemuRecord = 'events.json';
+const qemuRecord = 'events.json';
 /** In the VMM's own folder. */
 export const recordSocket = 'record.sock';
 
