@@ -1,5 +1,5 @@
 /** A file that was verified, or is to be. `sha256`: of its bytes, lower-case hex. */
-export interface VerifiedFile {
+interface VerifiedFile {
   sha256: string;
   bytes: number;
 }
