@@ -1,5 +1,5 @@
 import { chmod, copyFile, mkdir, mkdtemp, readdir, rm, truncate, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { exec } from '../../../src/core/host/processes/exec';
 
 const run = (program: string, args: readonly string[], cwd: string): Promise<{ stdout: string }> =>
@@ -27,7 +27,7 @@ while read line; do
 done
 `;
 
-const grubConfig = `set timeout=0
+export const grubConfig = `set timeout=0
 menuentry guest {
   linux /vmlinuz console=ttyS0 quiet loglevel=3
   initrd /initrd.gz
@@ -35,7 +35,7 @@ menuentry guest {
 `;
 
 /** Boot loaders that Debian had signed, by a key that every UEFI with Secure Boot trusts; not installed here. */
-const signedLoaders = async (directory: string): Promise<{ shim: string; grub: string }> => {
+export const signedLoaders = async (directory: string): Promise<{ shim: string; grub: string }> => {
   await run(
     'apt-get',
     ['download', '-o', 'APT::Sandbox::User=root', 'shim-signed', 'grub-efi-amd64-signed'],
@@ -47,7 +47,7 @@ const signedLoaders = async (directory: string): Promise<{ shim: string; grub: s
   return { shim: join(usr, 'shim/shimx64.efi.signed'), grub: join(usr, 'grub/x86_64-efi-signed/grubx64.efi.signed') };
 };
 
-const newestKernel = async (): Promise<string> => {
+export const newestKernel = async (): Promise<string> => {
   const [kernel] = (await readdir('/boot'))
     .filter((name) => /^vmlinuz-.*cloud-amd64$/.test(name))
     .sort()
@@ -56,13 +56,20 @@ const newestKernel = async (): Promise<string> => {
   return join('/boot', kernel);
 };
 
-const initialRamDisk = async (directory: string): Promise<string> => {
+/** @param init what it does, in busybox's shell  @param files others that it has, beside each other in its root */
+export const initialRamDisk = async (
+  directory: string,
+  init: string,
+  files: readonly string[] = [],
+): Promise<string> => {
   const root = join(directory, 'root');
   await mkdir(join(root, 'bin'), { recursive: true });
   await copyFile('/bin/busybox', join(root, 'bin/busybox'));
   await writeFile(join(root, 'init'), init);
   for (const name of ['init', 'bin/busybox']) await chmod(join(root, name), 0o755);
-  await writeFile(join(directory, 'names'), 'init\nbin\nbin/busybox\n');
+  for (const file of files) await copyFile(file, join(root, basename(file)));
+  const names = ['init', 'bin', 'bin/busybox', ...files.map((file) => basename(file))];
+  await writeFile(join(directory, 'names'), names.map((name) => `${name}\n`).join(''));
   await exec('/bin/sh', ['-c', 'cd root && cpio --quiet -o -H newc <../names | gzip -1 >../initrd.gz'], {
     timeoutMs: 60_000,
     cwd: directory,
@@ -71,7 +78,11 @@ const initialRamDisk = async (directory: string): Promise<string> => {
 };
 
 /** A raw disk whose EFI system partition holds these files, by their paths in it. */
-const efiDisk = async (directory: string, path: string, files: Readonly<Record<string, string>>): Promise<void> => {
+export const efiDisk = async (
+  directory: string,
+  path: string,
+  files: Readonly<Record<string, string>>,
+): Promise<void> => {
   const firstSector = 2048;
   await writeFile(path, '');
   await truncate(path, 96 * 1024 * 1024);
@@ -92,7 +103,7 @@ const efiDisk = async (directory: string, path: string, files: Readonly<Record<s
 export const signedGuestDisks = async (directory: string): Promise<{ signed: string; unsigned: string }> => {
   const work = await mkdtemp(join(directory, 'work-'));
   const { shim, grub } = await signedLoaders(work);
-  const [kernel, ramDisk] = [await newestKernel(), await initialRamDisk(work)];
+  const [kernel, ramDisk] = [await newestKernel(), await initialRamDisk(work, init)];
   const config = join(work, 'grub.cfg');
   await writeFile(config, grubConfig);
   const [signed, unsigned] = [join(directory, 'signed.raw'), join(directory, 'unsigned.raw')];
