@@ -193,7 +193,7 @@ export class InstanceRepository {
       `${column} = CASE WHEN observed_revision > $7 THEN ${column} ELSE ${value} END`;
     const state = `CASE WHEN observed_revision > $7 THEN observed_state ELSE $4::text END`;
     const rows = await op.query<ObservedChange>(
-      `UPDATE instance SET ${newer('$3', 'vmm')}, ${newer('$4::text', 'observed_state')}, ${newer('clock_timestamp()', 'observed_at')}, ${newer('$5::timestamptz', 'started_at')},
+      `UPDATE instance SET ${newer("coalesce(nullif($3, ''), vmm)", 'vmm')}, ${newer('$4::text', 'observed_state')}, ${newer('clock_timestamp()', 'observed_at')}, ${newer('$5::timestamptz', 'started_at')},
          observed_revision = greatest(observed_revision, $7), ${newer('coalesce($8::jsonb, last_exit)', 'last_exit')},
          state = CASE WHEN task_id IS DISTINCT FROM $2 THEN state WHEN ${state} IN (${reported}) THEN ${called(state)} ELSE 'error' END,
          state_reason = CASE WHEN task_id IS DISTINCT FROM $2 THEN state_reason WHEN observed_revision <= $7 OR observed_state = $4 THEN $6 WHEN observed_state = 'crashed' THEN 'it crashed right after' ELSE '' END,
@@ -242,7 +242,7 @@ export class InstanceRepository {
     const [exit, guest] = ['exit', 'guest'].map((column) => `NULLIF(o.${column}, 'null')`);
     const change = op.query<ObservedChange>(
       `UPDATE instance i SET observed_state = o.state, observed_revision = greatest(i.observed_revision, o.revision), observed_at = now(),
-         started_at = CASE o.state WHEN 'unknown' THEN i.started_at ELSE o."startedAt" END, vmm = CASE o.state WHEN 'unknown' THEN i.vmm ELSE o.vmm END,
+         started_at = CASE o.state WHEN 'unknown' THEN i.started_at ELSE o."startedAt" END, vmm = coalesce(nullif(o.vmm, ''), i.vmm),
          last_exit = CASE o.state WHEN 'unknown' THEN i.last_exit ELSE coalesce(${exit}, i.last_exit) END,
          guest = CASE o.state WHEN 'unknown' THEN i.guest ELSE coalesce(${guest}, i.guest) END,
          state = CASE WHEN ${held} THEN i.state WHEN o.state = 'crashed' THEN 'error' ELSE ${seen} END,
