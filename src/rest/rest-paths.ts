@@ -1,4 +1,4 @@
-// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 d8106167a31e416eb4f246c0078822fbf1c138acd69a6e0cdf40144fbbb98be1
+// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 a28240735eacc403e469335beae4e29ec934a353ed18a8e482cb6f8ae1320b34
 export interface paths {
   '/api-tokens': {
     parameters: {
@@ -250,6 +250,21 @@ export interface paths {
           'application/json': {
             description?: string | null;
             diskBytes?: number | null;
+            limits?: {
+              /** @default null */
+              disk?: {
+                burstSeconds?: number | null;
+                /** @default null */
+                bytesPerSecond?: number | null;
+                /** @default null */
+                iops?: number | null;
+              } | null;
+              /** @default null */
+              nic?: {
+                burstSeconds?: number | null;
+                bytesPerSecond: number;
+              } | null;
+            } | null;
             memoryBytes: number;
             name: string;
             vcpus: number;
@@ -4352,6 +4367,17 @@ export interface components {
       diskBytes: number;
       /** Format: uuid */
       id: string;
+      limits: {
+        disk: {
+          burstSeconds: number;
+          bytesPerSecond: number | null;
+          iops: number | null;
+        } | null;
+        nic: {
+          burstSeconds: number;
+          bytesPerSecond: number;
+        } | null;
+      };
       memoryBytes: number;
       name: string;
       vcpus: number;
@@ -4569,6 +4595,17 @@ export interface components {
         diskBytes: number;
         /** Format: uuid */
         id: string | null;
+        limits: {
+          disk: {
+            burstSeconds: number;
+            bytesPerSecond: number | null;
+            iops: number | null;
+          } | null;
+          nic: {
+            burstSeconds: number;
+            bytesPerSecond: number;
+          } | null;
+        };
         memoryBytes: number;
         name: string;
         vcpus: number;

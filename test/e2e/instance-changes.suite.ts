@@ -84,12 +84,16 @@ export const instanceChangeCases = (at: () => TestCloud): void => {
     'gets another flavor while it is stopped: its guest finds more memory, vCPUs and disk at the next start',
     async () => {
       const MiB = 2 ** 20;
+      const limits = {
+        disk: { iops: 2000, bytesPerSecond: 32 * MiB, burstSeconds: 2 },
+        nic: { bytesPerSecond: 16 * MiB, burstSeconds: 1 },
+      };
       for (const [name, vcpus, memoryBytes, diskBytes] of [
         ['bigger', 2, 256 * MiB, 64 * MiB],
         ['huge', 1000, 256 * MiB, 0],
         ['flat', 1, 256 * MiB, 33 * MiB],
       ] as const)
-        await at().api.ok('POST', '/flavors', { name, vcpus, memoryBytes, diskBytes });
+        await at().api.ok('POST', '/flavors', { name, vcpus, memoryBytes, diskBytes, limits });
       const resize = (flavor: string) =>
         at().api.call('POST', '/instances/second/actions/resize?project=default', { flavor });
       const settled = async (verb: 'stop' | 'start'): Promise<void> => {
@@ -112,7 +116,7 @@ export const instanceChangeCases = (at: () => TestCloud): void => {
       const resized = await at().instance('second');
       expect(resized).toMatchObject({
         state: 'stopped',
-        flavor: { name: 'bigger', vcpus: 2, memoryBytes: 256 * MiB, diskBytes: 64 * MiB },
+        flavor: { name: 'bigger', vcpus: 2, memoryBytes: 256 * MiB, diskBytes: 64 * MiB, limits },
       });
       const { capacity } = await at().api.ok('GET', `/hosts/${resized.host?.id ?? ''}`);
       expect(capacity).toMatchObject({ vcpusUsed: 2, memoryBytesUsed: 256 * MiB, diskBytesUsed: 64 * MiB });

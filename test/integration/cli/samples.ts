@@ -28,7 +28,14 @@ export const instance = {
   maxVcpus: null,
   maxMemoryBytes: null,
   guest: null,
-  flavor: { id: ids.flavor, name: 'tiny', vcpus: 1, memoryBytes: 268_435_456, diskBytes: 0 },
+  flavor: {
+    id: ids.flavor,
+    name: 'tiny',
+    vcpus: 1,
+    memoryBytes: 268_435_456,
+    diskBytes: 0,
+    limits: { disk: null, nic: null },
+  },
   image: { id: ids.image, name: 'debian' },
   host: { id: ids.host, name: 'h1' },
   ports: [{ id: ids.port, networkId: ids.network, network: 'n1', mac: '52:54:00:00:00:01', address: '10.10.0.2' }],
@@ -66,6 +73,7 @@ export const flavor = {
   diskBytes: 0,
   vendorData: null,
   vmm: null,
+  limits: { disk: null, nic: null },
   createdAt: at,
 };
 

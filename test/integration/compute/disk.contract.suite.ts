@@ -68,6 +68,24 @@ export const diskContract = (
       ]);
     });
 
+    it('attaches one to a machine whose disks are limited, also by an agent that did not start it', async () => {
+      const limits = { disk: { iops: 1000, bytesPerSecond: 2 ** 26, burstSeconds: 2 }, nic: null };
+      const first = disk();
+      const { driver, handle, serial } = await start({
+        disks: [...specOf().disks, first],
+        diskFolders: [folder],
+        limits,
+      });
+      await awaitGuest(serial);
+      const second = disk();
+      await subject().make().attachDisk(handle, second);
+      expect((await driver.disks(handle)).sort()).toEqual([first.id, second.id].sort());
+      await awaitGuest(serial);
+      if (subject().holdsDevices === true) return;
+      for (const { id } of [first, second]) await driver.detachDisk(handle, id, 10_000, never);
+      expect(await driver.disks(handle)).toEqual([]);
+    });
+
     it('leaves nothing of one that is missing, or that another one writes to, and takes it once it can', async () => {
       if (!subject().usesResources) return;
       const { driver, handle } = await running();

@@ -42,6 +42,7 @@ describe('who decides the state of an instance', () => {
       description: '',
       flavorId: randomUUID(),
       flavorName: 'tiny',
+      limits: { disk: null, nic: null },
       vcpus: 1,
       memoryBytes: 2 ** 28,
       diskBytes: 2 ** 25,
@@ -395,6 +396,9 @@ describe('who decides the state of an instance', () => {
       state: 'unknown',
       stateReason: 'its host cannot read its record of it',
     });
+    // Off, a host knows of no VMM: the last one is on record still.
+    await say({ state: 'stopped', reason: 'guest', revision: 5, vmm: '' });
+    expect(await read(instance.id)).toMatchObject({ state: 'stopped', vmm: 'qemu' });
     await say({ state: 'running', revision: 5 });
     expect(await read(instance.id)).toMatchObject({ state: 'running', stateReason: '' });
     // A word of a newer agent.

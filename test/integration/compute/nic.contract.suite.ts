@@ -69,6 +69,23 @@ export const nicContract = (
       if (driver.kind === 'qemu') expect(await inUse(3)).toBe(true);
     });
 
+    it('attaches one that is limited, and refuses none that it was started with', async () => {
+      const limit = { bytesPerSecond: 2 ** 20, burstSeconds: 2 };
+      const { driver, handle, serial } = await start({
+        nics: [{ ...nic(1), limit }],
+        limits: { disk: null, nic: limit },
+        netns,
+      });
+      await awaitGuest(serial);
+      await driver.attachNic(handle, { ...nic(2), limit }, netns);
+      expect((await driver.nics(handle)).sort()).toEqual([nic(1).id, nic(2).id]);
+      if (netns === null || driver.kind !== 'qemu') return;
+      const { stdout } = await exec('ip', ['netns', 'exec', netns, 'nft', 'list', 'tables']);
+      expect(stdout.trim().split('\n').sort()).toEqual(
+        [1, 2].map((number) => `table netdev vc-limit-${nic(number).tap}`),
+      );
+    });
+
     it('leaves nothing of one whose tap is missing, and takes it once it is there', async () => {
       if (!subject().usesResources) return;
       const { driver, handle } = await running();

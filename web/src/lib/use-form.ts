@@ -9,7 +9,7 @@ interface Write<B> {
 }
 
 /** What a field is given of its form. */
-interface FieldProps {
+export interface FieldProps {
   value: string;
   error: string | null;
   onChange: (event: ChangeEvent<HTMLInputElement>) => void;

@@ -10,6 +10,7 @@ import { parseInteger, parseSize } from '../../../core/cli/input/parse-size';
 import { fact, type Section } from '../../../core/cli/output/sections';
 import type { Flavor } from '../contract/compute.api';
 import { readVendorData } from './guest-data-file';
+import { addLimitOptions, limitFacts, limitsFrom, type LimitOptions } from './limit-options';
 
 const flavorNoun: Noun = { name: 'flavor', plural: 'flavors', path: '/flavors', inProject: false };
 
@@ -44,6 +45,7 @@ const view = (flavor: Flavor): Section[] => [
       fact('Memory', formatBytes(flavor.memoryBytes)),
       fact('Root disk', diskOf(flavor)),
       ...(flavor.vmm === null ? [] : [fact('VMM', flavor.vmm)]),
+      ...limitFacts(flavor.limits),
       ...(flavor.vendorData ? [fact('Vendor data', flavor.vendorData)] : []),
       fact('Created', moment(flavor.createdAt)),
       fact('Id', flavor.id),
@@ -57,18 +59,20 @@ export class FlavorCommands implements CliRegistrar {
     addListOptions(flavor.command('list').description('list flavors')).action((options: ListOptions) =>
       context.printList((search) => context.list('/flavors', { query: search }), columns, options),
     );
-    flavor
-      .command('create')
-      .description('create a flavor (admins only)')
-      .argument('<name>')
-      .requiredOption('--vcpus <count>', 'virtual CPUs')
-      .requiredOption('--memory <size>', 'e.g. 256MiB or 4GiB; at least 64 MiB')
-      .option('--disk <size>', 'root disk, e.g. 10GiB; as large as the image when missing')
-      .option(
-        '--vendor-data <file>',
-        'given to every guest of this flavor beside its user data: text in one of the forms of cloud-init',
-      )
-      .option('--vmm <kind>', 'its instances run on this kind of virtual machine monitor, e.g. qemu')
+    addLimitOptions(
+      flavor
+        .command('create')
+        .description('create a flavor (admins only)')
+        .argument('<name>')
+        .requiredOption('--vcpus <count>', 'virtual CPUs')
+        .requiredOption('--memory <size>', 'e.g. 256MiB or 4GiB; at least 64 MiB')
+        .option('--disk <size>', 'root disk, e.g. 10GiB; as large as the image when missing')
+        .option(
+          '--vendor-data <file>',
+          'given to every guest of this flavor beside its user data: text in one of the forms of cloud-init',
+        )
+        .option('--vmm <kind>', 'its instances run on this kind of virtual machine monitor, e.g. qemu'),
+    )
       .option('--description <text>')
       .addHelpText(
         'after',
@@ -77,7 +81,7 @@ export class FlavorCommands implements CliRegistrar {
       .action(
         async (
           name: string,
-          options: {
+          options: LimitOptions & {
             vcpus: string;
             memory: string;
             disk?: string;
@@ -95,6 +99,7 @@ export class FlavorCommands implements CliRegistrar {
             }),
             ...(options.vendorData !== undefined && { vendorData: await readVendorData(options.vendorData) }),
             ...(options.vmm !== undefined && { vmm: options.vmm }),
+            ...limitsFrom(options),
             ...(options.description !== undefined && { description: options.description }),
           };
           context.show(await context.request('post', '/flavors', { body }), view);

@@ -7,6 +7,7 @@ import { driveForms } from '../../network/contract/drive-forms';
 import { lock, metadata, tags } from './instance-labels';
 import { instanceStates } from './instance-states';
 import { maximum } from './instance-size';
+import { limitsInput, limitsShown } from './limits';
 import { machineInput, machineShown } from './machine-options';
 import { restartPolicies } from './restart-policies';
 
@@ -27,6 +28,8 @@ export const createFlavor = z.strictObject({
   vendorData: vendorData.default(null),
   /** Its instances run on this kind of VMM. */
   vmm: vmmKind.default(null),
+  /** How fast the disks and cards of its instances are. */
+  limits: limitsInput,
 });
 /** Sizes stay: instances were made with them. */
 export const updateFlavor = z.strictObject({
@@ -42,6 +45,7 @@ export const flavor = createFlavor
     diskBytes: field.bytes,
     vendorData: z.string().nullable(),
     vmm: z.string().nullable(),
+    limits: limitsShown,
   })
   .meta({ id: 'Flavor' });
 
@@ -153,6 +157,8 @@ export const instance = z
       vcpus: z.number().int(),
       memoryBytes: field.bytes,
       diskBytes: field.bytes,
+      /** How fast its disks are, all together, and each of its cards. */
+      limits: limitsShown,
     }),
     image: z.object({ id: field.id, name: z.string() }),
     /** Null while it has none, and for those who may not see hosts. */

@@ -97,6 +97,10 @@ export const computeProblems: HintTable = {
     user: askOperator,
     operator: 'The message is the program’s own: try it again, and look at the log of the instance on its host.',
   },
+  nic_limit_failed: {
+    user: askOperator,
+    operator: 'The message is the one of nft on the host: look at the kernel modules there.',
+  },
   no_screen: null,
   screenshot_too_large: null,
   sandbox_missing: null,

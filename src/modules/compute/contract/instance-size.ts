@@ -29,7 +29,8 @@ interface Maximum {
   maxMemoryBytes: number | null;
 }
 
-const needsStop = (why: string): Refusal => ({
+/** `why`: in words. */
+export const needsStop = (why: string): Refusal => ({
   code: 'resize_needs_stop',
   detail: `It runs, and ${why}: stop it first, then resize and start it.`,
 });

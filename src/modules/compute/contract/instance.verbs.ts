@@ -3,6 +3,7 @@ import * as field from '../../../core/http/routes/fields';
 import { openSet } from '../../../core/m2m/verbs/open-set';
 import { NotUnderstood } from '../../../core/m2m/verbs/not-understood';
 import { type AnyVerb, defineVerb, type OlderForm } from '../../../core/m2m/verbs/verb';
+import { limitsShown } from './limits';
 import { machineAsked } from './machine-options';
 import { restartPolicies } from './restart-policies';
 import { driveForms } from '../../network/contract/drive-forms';
@@ -89,6 +90,8 @@ const instanceSpec = z.object({
   restartPolicy: z.enum(restartPolicies).optional(),
   /** What is asked of the machine itself. Absent: nothing; sent only when there is something. */
   machine: machineAsked.optional(),
+  /** How fast its disks and cards are. Absent: as fast as they go; sent only when something is limited. */
+  limits: limitsShown.optional(),
   /**
    * Its first disk is a temporary one: after a restart of the host its machine stays off. Absent: it is not; sent only
    * when it is.
@@ -154,6 +157,13 @@ const withoutMax: OlderForm = (args) => {
   return args;
 };
 
+/** An agent of before would let it take all that its host can give. */
+const withoutLimits: OlderForm = (args) => {
+  const { limits } = instanceSpec.pick({ limits: true }).parse(args['spec']);
+  if (limits !== undefined) throw new NotUnderstood('rate limits of disks and cards');
+  return args;
+};
+
 /**
  * Brings the instance to the wanted power state, observed before it answers. A lower generation than the last accepted
  * one is refused (`stale_generation`). Power off: power button, up to `graceSeconds`, then hard; `reason` of the result
@@ -168,7 +178,7 @@ export const instanceEnsure = defineVerb('instance.ensure', {
     graceSeconds: z.number().int().min(0),
   }),
   result: observedInstance,
-  revision: 8,
+  revision: 9,
   older: {
     2: withoutRestartPolicy,
     3: withoutMachine,
@@ -177,6 +187,7 @@ export const instanceEnsure = defineVerb('instance.ensure', {
     6: withoutPolicies,
     7: withoutKernel,
     8: withoutMax,
+    9: withoutLimits,
   },
   timeoutMs: 15_000,
   long: true,

@@ -12,12 +12,14 @@ describe('options of the machine', () => {
   });
 
   it('need what a VMM can do', () => {
-    expect(capabilitiesFor({ secureBoot: true, watchdog: 'restart', panic: 'notify' })).toEqual([
+    expect(capabilitiesFor({ machine: { secureBoot: true, watchdog: 'restart', panic: 'notify' } })).toEqual([
       'secure-boot',
       'watchdog-restart',
       'panic-policy',
     ]);
-    expect(capabilitiesFor(withoutPolicies({ tpm: true, watchdog: 'restart', panic: 'stop' }))).toEqual(['tpm']);
+    expect(capabilitiesFor({ machine: withoutPolicies({ tpm: true, watchdog: 'restart', panic: 'stop' }) })).toEqual([
+      'tpm',
+    ]);
   });
 
   it.each(['watchdog', 'panic'])('are not asked of an agent that would pass over a %s', (option) => {

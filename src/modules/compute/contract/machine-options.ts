@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { capabilitiesForLimits, type Limits, noLimits } from './limits';
 import type { VmmCapability } from './vmm-capabilities';
 
 /**
@@ -82,11 +83,18 @@ export const shownOfMachine = (asked: AskedOfMachine): z.infer<typeof machineSho
   panic: asked.panic ?? null,
 });
 
-/** The capabilities that a VMM needs for what is asked for. */
-export const capabilitiesFor = (asked: AskedOfMachine): VmmCapability[] => [
+/** The capabilities that a VMM needs for what is asked of a machine. */
+export const capabilitiesFor = ({
+  machine: asked = {},
+  limits = noLimits,
+}: {
+  machine?: AskedOfMachine | undefined;
+  limits?: Limits | undefined;
+}): VmmCapability[] => [
   ...switchNames.filter((name) => asked[name] === true).map((name) => machineSwitches[name]),
   ...policyNames.flatMap((name) => {
     const wanted = asked[name];
     return wanted === undefined ? [] : [machinePolicies[name][wanted]];
   }),
+  ...capabilitiesForLimits(limits),
 ];

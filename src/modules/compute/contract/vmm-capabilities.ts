@@ -27,6 +27,8 @@ const vmmCapabilities = {
   'nic-hotplug': 'NICs attached while it runs',
   'cpu-hotplug': 'vCPUs added while it runs',
   'memory-hotplug': 'memory added while it runs',
+  'disk-limits': 'limits of how fast disks are',
+  'nic-limits': 'limits of how fast NICs are',
   snapshot: 'snapshots of a running machine',
   'live-migration': 'moves to another host while it runs',
 } as const;

@@ -23,10 +23,31 @@ describe('the form of a flavor', () => {
     [{ memory: '63 MiB' }, 'memoryBytes'],
     [{ memory: 'much' }, 'memoryBytes'],
     [{ disk: 'large' }, 'diskBytes'],
+    [{ diskIops: '9' }, 'limits.disk.iops'],
+    [{ diskRate: '127 KiB' }, 'limits.disk.bytesPerSecond'],
+    [{ nicRate: 'fast' }, 'limits.nic.bytesPerSecond'],
+    [{ nicRate: '1 GiB', burst: '61' }, 'limits.disk.burstSeconds'],
+    [{ burst: '5' }, 'limits.disk.burstSeconds'],
   ])('says what is wrong with %j, and asks for nothing', (part, member) => {
     const problems = problemsOf(draft(part));
     expect(Object.keys(problems).filter((key) => problems[key] !== null)).toEqual([member]);
     expect(bodyOf(draft(part))).toBeNull();
+  });
+
+  it('asks for limits, and shows their options', () => {
+    const limited = draft({ diskIops: '500', diskRate: '100 MiB', nicRate: '1 GiB', burst: '5' });
+    expect(bodyOf(limited)?.limits).toEqual({
+      disk: { iops: 500, bytesPerSecond: 100 * 2 ** 20, burstSeconds: 5 },
+      nic: { bytesPerSecond: 2 ** 30, burstSeconds: 5 },
+    });
+    expect(bodyOf(draft({ nicRate: '1 GiB' }))?.limits).toEqual({ nic: { bytesPerSecond: 2 ** 30 } });
+    expect(commandOptions(limited)).toMatchObject({
+      'disk-iops': '500',
+      'disk-rate': '100MiB',
+      'disk-burst': '5',
+      'nic-rate': '1GiB',
+      'nic-burst': '5',
+    });
   });
 
   it('shows the command that asks for the same', () => {
@@ -35,6 +56,9 @@ describe('the form of a flavor', () => {
       memory: '4GiB',
       disk: '10GiB',
       vmm: 'qemu',
+      'disk-iops': '',
+      'disk-rate': '',
+      'nic-rate': '',
       description: '',
     });
   });

@@ -2,10 +2,11 @@ import type { Options } from '../../lib/command';
 import { parseBytes } from '../../lib/format';
 import type { CreateFlavor } from '../../lib/types';
 import { createFlavor } from '../../../../src/modules/compute/contract/compute.api';
+import { limitOptions, limitProblems, limitsOfDraft, noLimits, type LimitsDraft } from './limits-form';
 import { checkBy, checkDescription, checkName, checkWhole } from '../../lib/validate';
 
 /** What is filled in to create a flavor: texts, as they were typed. */
-export interface FlavorDraft {
+export interface FlavorDraft extends LimitsDraft {
   name: string;
   vcpus: string;
   memory: string;
@@ -16,7 +17,15 @@ export interface FlavorDraft {
   description: string;
 }
 
-export const emptyFlavor: FlavorDraft = { name: '', vcpus: '1', memory: '512 MiB', disk: '', vmm: '', description: '' };
+export const emptyFlavor: FlavorDraft = {
+  name: '',
+  vcpus: '1',
+  memory: '512 MiB',
+  disk: '',
+  vmm: '',
+  ...noLimits,
+  description: '',
+};
 
 const sizesOf = ({ memory, disk }: FlavorDraft) => ({
   memoryBytes: parseBytes(memory, 'm'),
@@ -39,6 +48,7 @@ export const problemsOf = (draft: FlavorDraft): Record<string, string | null> =>
     memoryBytes: memoryBytes === null ? 'A size such as 512 MiB or 4 GiB.' : checkMemory(memoryBytes),
     diskBytes: diskBytes === null ? 'A size such as 10 GiB.' : checkDisk(diskBytes),
     vmm: vmm === '' ? null : checkVmm(vmm),
+    ...limitProblems(draft),
     description: checkDescription(draft.description),
   };
 };
@@ -56,15 +66,17 @@ export const bodyOf = (draft: FlavorDraft): CreateFlavor | null => {
     memoryBytes,
     diskBytes,
     ...(vmm === '' ? {} : { vmm }),
+    ...limitsOfDraft(draft),
     ...(description === '' ? {} : { description }),
   };
 };
 
 /** The options of `vcctl flavor create` that ask for the same. */
-export const commandOptions = ({ vcpus, memory, disk, vmm, description }: FlavorDraft): Options => ({
+export const commandOptions = ({ vcpus, memory, disk, vmm, description, ...limits }: FlavorDraft): Options => ({
   vcpus,
   memory: memory.replaceAll(' ', ''),
   disk: disk.replaceAll(' ', ''),
   vmm: vmm.trim(),
+  ...limitOptions(limits),
   description,
 });

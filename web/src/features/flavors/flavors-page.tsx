@@ -4,6 +4,7 @@ import { EditDialog } from '../../app/edit-dialog';
 import { RemovalDialog, useRemoval } from '../../app/removal';
 import { useScope } from '../../app/scope';
 import { useNewDialog } from '../../app/use-new-dialog';
+import { diskLimit, nicLimit } from '../../app/limit-words';
 import { vendorDataField } from '../../app/vendor-data-field';
 import { api } from '../../lib/api';
 import { bytes } from '../../lib/format';
@@ -45,6 +46,15 @@ const flavorColumns: Column<Flavor>[] = [
     headClassName: 'text-right',
     className: 'text-right whitespace-nowrap',
     cell: (f) => (f.diskBytes === 0 ? <span className="text-dim">as image</span> : bytes(f.diskBytes)),
+  },
+  {
+    head: 'Limits',
+    from: 'md',
+    className: 'text-dim',
+    cell: ({ limits: { disk, nic } }) =>
+      [...(disk === null ? [] : [`disk ${diskLimit(disk)}`]), ...(nic === null ? [] : [`NIC ${nicLimit(nic)}`])].join(
+        '; ',
+      ),
   },
   { head: 'Age', from: 'md', className: 'text-dim', cell: (f) => <Age at={f.createdAt} /> },
 ];

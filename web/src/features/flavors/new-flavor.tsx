@@ -1,7 +1,7 @@
 import { api } from '../../lib/api';
 import { vcctl } from '../../lib/command';
 import { useWrite } from '../../lib/queries';
-import { useForm } from '../../lib/use-form';
+import { useForm, type FieldProps } from '../../lib/use-form';
 import type { CreateFlavor } from '../../lib/types';
 import { Button } from '../../ui/button';
 import { CommandLine } from '../../ui/command-line';
@@ -9,7 +9,44 @@ import { DialogActions } from '../../ui/dialogs/dialog';
 import { TextField } from '../../ui/forms/field';
 import { FormProblem } from '../../ui/forms/form-problem';
 import { toast } from '../../ui/feedback/toast';
+import type { LimitsDraft } from './limits-form';
 import { bodyOf, commandOptions, emptyFlavor, problemsOf } from './flavor-form';
+
+/** How fast disks and cards are. */
+function LimitFields({ field }: { field: (key: keyof LimitsDraft, member: string) => FieldProps }) {
+  return (
+    <div className="grid grid-cols-2 gap-3">
+      <TextField
+        label="Disk requests a second"
+        optional
+        inputMode="numeric"
+        {...field('diskIops', 'limits.disk.iops')}
+        hint="Of all its disks together."
+      />
+      <TextField
+        label="Disk bytes a second"
+        optional
+        {...field('diskRate', 'limits.disk.bytesPerSecond')}
+        placeholder="100 MiB"
+        hint="Of all its disks together."
+      />
+      <TextField
+        label="NIC bytes a second"
+        optional
+        {...field('nicRate', 'limits.nic.bytesPerSecond')}
+        placeholder="125 MiB"
+        hint="Of each, each way by itself."
+      />
+      <TextField
+        label="Burst, in seconds"
+        optional
+        inputMode="numeric"
+        {...field('burst', 'limits.disk.burstSeconds')}
+        hint="What was not used for so long may be used at once; 1 when empty."
+      />
+    </div>
+  );
+}
 
 export function NewFlavor({ onClose }: { onClose: () => void }) {
   const create = useWrite((body: CreateFlavor) => api.post('/flavors', { body }), {
@@ -40,8 +77,23 @@ export function NewFlavor({ onClose }: { onClose: () => void }) {
         {...field('vmm')}
         hint="Its kind, such as qemu. Empty: the host chooses."
       />
+      <LimitFields field={field} />
       <TextField label="Description" optional {...field('description')} />
-      <FormProblem error={create.error} fields={['name', 'vcpus', 'memoryBytes', 'diskBytes', 'vmm', 'description']} />
+      <FormProblem
+        error={create.error}
+        fields={[
+          'name',
+          'vcpus',
+          'memoryBytes',
+          'diskBytes',
+          'vmm',
+          'limits.disk.iops',
+          'limits.disk.bytesPerSecond',
+          'limits.nic.bytesPerSecond',
+          'limits.disk.burstSeconds',
+          'description',
+        ]}
+      />
       {draft.name !== '' && <CommandLine line={vcctl(['flavor', 'create', draft.name], commandOptions(draft))} />}
       <DialogActions>
         <Button onClick={onClose}>Cancel</Button>

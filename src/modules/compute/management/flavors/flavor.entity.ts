@@ -1,5 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { bigintAsNumber } from '../../../../core/db/rows/transformers';
+import type { Limits } from '../../contract/limits';
 
 @Entity('flavor')
 export class FlavorEntity {
@@ -13,5 +14,7 @@ export class FlavorEntity {
   @Column('text', { name: 'vendor_data' }) vendorData!: string;
   /** Kind of VMM; null for any. */
   @Column('text', { nullable: true }) vmm!: string | null;
+  /** How fast disks and cards are. */
+  @Column('jsonb') limits!: Limits;
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
 }

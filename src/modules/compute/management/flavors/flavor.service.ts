@@ -85,5 +85,6 @@ const present = (f: FlavorEntity): Flavor => ({
   diskBytes: f.diskBytes,
   vendorData: f.vendorData === '' ? null : f.vendorData,
   vmm: f.vmm,
+  limits: f.limits,
   createdAt: f.createdAt.toISOString(),
 });

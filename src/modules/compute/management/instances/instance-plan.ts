@@ -43,6 +43,7 @@ export const instanceOf = (name: string, { flavor, image, ...plan }: InstancePla
     flavorName: flavor.name,
     vcpus: flavor.vcpus,
     memoryBytes: flavor.memoryBytes,
+    limits: flavor.limits,
     vendorData: vendorDataOf({ image: image.vendorData, flavor: flavor.vendorData }),
     diskBytes: Math.max(flavor.diskBytes, image.virtualBytes),
     imageId: image.id,

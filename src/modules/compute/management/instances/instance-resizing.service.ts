@@ -1,14 +1,20 @@
+import { isDeepStrictEqual } from 'node:util';
 import { injectable } from 'inversify';
 import type { Op } from '../../../../core/db/rows/op';
 import { conflict, unprocessable } from '../../../../core/errors/problem';
+import { neededRevision } from '../../../../core/m2m/verbs/revisions';
 import { seesHosts } from '../../../host/contract/sees-hosts';
+import { Hosts, type SchedulableHost } from '../../../host/contract/host.ports';
 import { Projects } from '../../../identity/contract/identity.ports';
 import { Placement } from '../../../scheduler/contract/scheduler.ports';
+import { instanceEnsure } from '../../contract/instance.verbs';
+import { type Limits, limitsOf } from '../../contract/limits';
 import type { FlavorEntity } from '../flavors/flavor.entity';
 import { FlavorService } from '../flavors/flavor.service';
-import { ResizeInstanceWorkflow } from '../workflows/resize-instance.workflow';
+import { type ResizeInput, ResizeInstanceWorkflow } from '../workflows/resize-instance.workflow';
 import { ResizeRunningInstanceWorkflow } from '../workflows/resize-running-instance.workflow';
-import { runningResizeRefusal } from '../../contract/instance-size';
+import { needsStop, runningResizeRefusal } from '../../contract/instance-size';
+import { vmmNeeds } from '../vmms/vmm-needs';
 import type { InstanceEntity } from './instance.entity';
 import { InstanceService } from './instance.service';
 import type { Accepted } from './instance-task';
@@ -23,19 +29,21 @@ export class InstanceResizing {
     private readonly verbs: InstanceVerbs,
     private readonly placement: Placement,
     private readonly projects: Projects,
+    private readonly hosts: Hosts,
     private readonly resizing: ResizeInstanceWorkflow,
     private readonly resizingRunning: ResizeRunningInstanceWorkflow,
   ) {}
 
   /**
    * On its own host: of a stopped instance from its next start on, of one that runs at once. 422 `disk_would_shrink`,
-   * `other_vmm_of_flavor`; 409 `resize_needs_stop` with the reason, `no_room` and what the state machine says.
+   * `other_vmm_of_flavor`, `host_lacks`; 409 `resize_needs_stop` with the reason, `no_room` and what the state machine says.
    */
   async resize(op: Op, of: Of, ref: string): Promise<Accepted> {
     const { access } = of.caller;
     const instance = await this.found.lockByRef(op, access, of.projectId, of.ref);
     const flavor = await this.flavors.require(op, ref);
     refuseUnfit(instance, flavor);
+    await this.refuseUnable(op, instance, flavor);
     const size = {
       vcpus: flavor.vcpus,
       memoryBytes: flavor.memoryBytes,
@@ -47,14 +55,44 @@ export class InstanceResizing {
     const input = { project, flavorId: flavor.id, flavorName: flavor.name, vcpus, memoryBytes };
     await this.verbs.refuse(op, instance, 'resize');
     const runs = instance.state === 'running';
-    const refusal = runs ? runningResizeRefusal(instance, size) : undefined;
+    const refusal = runs ? (runningResizeRefusal(instance, size) ?? limitsRefusal(instance, flavor)) : undefined;
     if (refusal) throw conflict(refusal.code, refusal.detail, { state: instance.state });
     await this.placement.checkResize(op, instance.id, size, seesHosts(access.principal));
-    if (!runs) return this.verbs.ask(op, of, 'resize', instance, this.resizing.definition, { ...input, diskBytes });
+    const stopped: Omit<ResizeInput, 'instanceId'> = { ...input, diskBytes, limits: flavor.limits };
+    if (!runs) return this.verbs.ask(op, of, 'resize', instance, this.resizing.definition, stopped);
     const next = { generation: instance.generation + 1 };
     return this.verbs.ask(op, of, 'resize', instance, this.resizingRunning.definition, input, next);
   }
+
+  /** It stays on its host, whose VMM and agent must be able to do what the flavor says. */
+  private async refuseUnable(op: Op, instance: InstanceEntity, { limits }: FlavorEntity): Promise<void> {
+    const wanted = limitsOf({ limits });
+    const host = instance.hostId === null ? undefined : await this.hosts.byId(op, instance.hostId);
+    if (!host || wanted.limits === undefined) return;
+    const refused = lacking(host, instance, wanted.limits);
+    if (refused !== undefined)
+      throw unprocessable('body.flavor', 'host_lacks', `The flavor cannot be had on its host: ${refused}.`);
+  }
 }
+
+/** A machine that runs keeps the limits that it was started with. */
+const limitsRefusal = (now: InstanceEntity, { limits }: FlavorEntity): ReturnType<typeof runningResizeRefusal> =>
+  isDeepStrictEqual(now.limits, limits) ? undefined : needsStop('its disks and cards get other limits only at a start');
+
+/** Why the host cannot keep the instance to the limits, in words. */
+const lacking = (
+  { parts, verbs }: Pick<SchedulableHost, 'parts' | 'verbs'>,
+  { wantedVmm, vmm, firmware, machine }: InstanceEntity,
+  limits: Limits,
+): string | undefined => {
+  const needed = neededRevision(instanceEnsure, { spec: { limits } });
+  if ((verbs?.[instanceEnsure.name] ?? 1) < needed) return 'its agent is of a release from before rate limits';
+  for (const need of vmmNeeds({ vmm: wantedVmm ?? vmm, firmware, machine, limits })) {
+    const refused = need.code === 'machine' ? need.refuses(parts) : undefined;
+    if (refused !== undefined) return refused;
+  }
+  return undefined;
+};
 
 const refuseUnfit = (instance: InstanceEntity, flavor: FlavorEntity): void => {
   if (flavor.diskBytes > 0 && flavor.diskBytes < instance.diskBytes)

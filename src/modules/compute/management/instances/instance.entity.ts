@@ -2,6 +2,7 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { bigintAsNumber } from '../../../../core/db/rows/transformers';
 import type { DriveForm } from '../../../network/contract/drive-forms';
 import type { InstancePort, WantedNic } from '../../../network/contract/network.ports';
+import type { Limits } from '../../contract/limits';
 import type { AskedOfMachine } from '../../contract/machine-options';
 import type { RestartPolicy } from '../../contract/restart-policies';
 import type { InstanceState } from '../../contract/instance-states';
@@ -26,6 +27,7 @@ export const shownOfInstance = [
   'machine',
   'maxVcpus',
   'maxMemoryBytes',
+  'limits',
   'stopGraceSeconds',
   'wantedVmm',
   'tags',
@@ -104,6 +106,8 @@ export class InstanceEntity {
   @Column('integer', { name: 'max_vcpus', nullable: true }) maxVcpus!: number | null;
   @Column('bigint', { name: 'max_memory_bytes', nullable: true, transformer: bigintAsNumber })
   maxMemoryBytes!: number | null;
+  /** Of its flavor when it was made or resized. */
+  @Column('jsonb') limits!: Limits;
   @Column('integer', { name: 'stop_grace_seconds' }) stopGraceSeconds!: number;
   @Column('uuid', { name: 'wanted_host_id', nullable: true }) wantedHostId!: string | null;
   @Column('uuid', { name: 'host_id', nullable: true }) hostId!: string | null;

@@ -44,6 +44,7 @@ export class InstancePresenter {
         vcpus: i.vcpus,
         memoryBytes: i.memoryBytes,
         diskBytes: i.diskBytes,
+        limits: i.limits,
       },
       image: { id: i.imageId, name: i.imageName },
       host: i.hostId === null || !told ? null : { id: i.hostId, name: hosts.get(i.hostId) ?? i.hostId },

@@ -1,6 +1,7 @@
 import { neededRevision } from '../../../../core/m2m/verbs/revisions';
 import { poolNeed, poolStore } from '../../../storage/contract/pool-needs';
 import type { PlacementRequest } from '../../../scheduler/contract/scheduler.ports';
+import { limitsOf } from '../../contract/limits';
 import { instanceEnsure, instanceSeed } from '../../contract/instance.verbs';
 import { vmmNeeds } from '../vmms/vmm-needs';
 import type { InstanceEntity } from './instance.entity';
@@ -25,7 +26,13 @@ export const placementRequest = (i: InstanceEntity, pool: string): PlacementRequ
   store: poolStore(pool),
   architecture: i.architecture,
   needs: [
-    ...vmmNeeds({ vmm: i.wantedVmm, firmware: i.firmware, machine: i.machine, kernel: i.kernel !== null }),
+    ...vmmNeeds({
+      vmm: i.wantedVmm,
+      firmware: i.firmware,
+      machine: i.machine,
+      kernel: i.kernel !== null,
+      limits: i.limits,
+    }),
     poolNeed(pool),
   ],
   verbs: {
@@ -38,6 +45,7 @@ export const placementRequest = (i: InstanceEntity, pool: string): PlacementRequ
         ...machineOf(i),
         ...bootKernelOf(i),
         ...maxOf(i),
+        ...limitsOf(i),
       },
     }),
     [instanceSeed.name]: neededRevision(instanceSeed, { ...vendorDataOf(i), ...metadataOf(i) }),

@@ -79,3 +79,18 @@ it('asks a VMM that works for one that boots kernels of images, and names what i
   ]);
   expect(refusal([able], { kernel: true, machine: { tpm: true } })?.[0]).toBe('machine');
 });
+
+it('wants a VMM that can keep to the limits, with what else is asked of the machine', () => {
+  const limits = { disk: { iops: 100, bytesPerSecond: null, burstSeconds: 1 }, nic: null };
+  const able = { ...qemu, capabilities: ['bios', 'disk-limits'] };
+  expect(refusal([able], { limits })).toBeUndefined();
+  expect(refusal([qemu], { limits })).toEqual([
+    'machine',
+    'limits of how fast disks are: none of its virtual machine monitors can',
+  ]);
+  expect(refusal([able], { limits, machine: { tpm: true } })?.[0]).toBe('machine');
+  expect(refusal([able], { limits: { disk: null, nic: { bytesPerSecond: 2 ** 20, burstSeconds: 1 } } })?.[1]).toBe(
+    'limits of how fast NICs are: none of its virtual machine monitors can',
+  );
+  expect(refusal([qemu], { limits: { disk: null, nic: null } })).toBeUndefined();
+});

@@ -1,4 +1,5 @@
 import type { HostNeed, HostParts } from '../../../host/contract/host-needs';
+import type { Limits } from '../../contract/limits';
 import { capabilitiesFor, type AskedOfMachine } from '../../contract/machine-options';
 import { capabilityInWords, type VmmCapability } from '../../contract/vmm-capabilities';
 import type { KeptVmm } from '../../contract/vmm.inventory';
@@ -13,6 +14,8 @@ export interface WantedVmm {
   machine: AskedOfMachine;
   /** The image brings the kernel that boots it. */
   kernel?: boolean;
+  /** What it must keep to. */
+  limits?: Limits;
 }
 
 /** The VMMs that a host has, as far as they are kept beside it. */
@@ -20,8 +23,8 @@ export const vmmsOf = ({ vmms = [] }: HostParts): readonly KeptVmm[] =>
   vmms as readonly unknown[] as readonly KeptVmm[];
 
 /** A host with a VMM that works, of the kind that is asked for, with the firmware that the image boots by. */
-export const vmmNeeds = ({ vmm, firmware, machine, kernel = false }: WantedVmm): HostNeed[] => {
-  const wanted = [...capabilitiesFor(machine), ...(kernel ? (['image-kernel'] as const) : [])];
+export const vmmNeeds = ({ vmm, firmware, machine, kernel = false, limits }: WantedVmm): HostNeed[] => {
+  const wanted = [...capabilitiesFor({ machine, limits }), ...(kernel ? (['image-kernel'] as const) : [])];
   const candidates = (parts: HostParts): KeptVmm[] => candidatesOf(parts, vmm);
   return [
     {
@@ -55,7 +58,7 @@ export const vmmNeeds = ({ vmm, firmware, machine, kernel = false }: WantedVmm):
 /** One VMM that has all of it, and the firmware too. */
 const machineNeed = (
   wanted: readonly VmmCapability[],
-  { vmm, firmware }: Omit<WantedVmm, 'machine' | 'kernel'>,
+  { vmm, firmware }: Pick<WantedVmm, 'vmm' | 'firmware'>,
 ): HostNeed => ({
   code: 'machine',
   key: wanted.join(','),

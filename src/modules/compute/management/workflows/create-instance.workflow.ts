@@ -11,6 +11,7 @@ import { Placement } from '../../../scheduler/contract/scheduler.ports';
 import { Volumes } from '../../../storage/contract/storage.ports';
 import { createVolume, recordRootVolume } from '../../../storage/contract/volume.steps';
 import { startVmm, vmmAbsent } from '../../contract/instance.steps';
+import { limitsOf } from '../../contract/limits';
 import { instanceSeed } from '../../contract/instance.verbs';
 import {
   bootKernelOf,
@@ -78,6 +79,7 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
             machine,
             maxVcpus,
             maxMemoryBytes,
+            limits,
             wantedVmm,
             restartPolicy,
             generation,
@@ -98,6 +100,7 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
             machine,
             maxVcpus,
             maxMemoryBytes,
+            limits,
             wantedVmm,
             restartPolicy,
             generation,
@@ -174,6 +177,7 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
               ...restartPolicyOf({ restartPolicy }),
               ...machineOf({ machine }),
               ...maxOf(claimed),
+              ...limitsOf(claimed),
             };
             return { generation, spec };
           },

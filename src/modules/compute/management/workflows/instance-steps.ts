@@ -4,6 +4,7 @@ import type { Op } from '../../../../core/db/rows/op';
 import { PermanentError } from '../../../../core/workflow/definition/workflow-error';
 import { InstancePorts } from '../../../network/contract/network.ports';
 import { DataVolumes, Volumes } from '../../../storage/contract/storage.ports';
+import { limitsOf } from '../../contract/limits';
 import type { InstanceState } from '../../contract/instance-states';
 import { withoutPolicies } from '../../contract/machine-options';
 import type { InstanceSpec, ObservedInstance } from '../../contract/instance.verbs';
@@ -64,6 +65,7 @@ export class InstanceSteps {
       ...(rescue ? { rescue: true as const } : restartPolicyOf(instance)),
       ...machineOf(rescue ? { machine: withoutPolicies(instance.machine) } : instance),
       ...maxOf(instance),
+      ...limitsOf(instance),
     };
   }
 

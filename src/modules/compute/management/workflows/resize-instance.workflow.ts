@@ -5,6 +5,7 @@ import { defineWorkflow, Workflow } from '../../../../core/workflow/definition/d
 import { Placement } from '../../../scheduler/contract/scheduler.ports';
 import { Volumes } from '../../../storage/contract/storage.ports';
 import { growVolume } from '../../../storage/contract/volume.steps';
+import { limitsShown } from '../../contract/limits';
 import { instanceSeed } from '../../contract/instance.verbs';
 import { seedOf } from '../instances/asked-of-host';
 import { InstanceRepository } from '../instances/instance.repository';
@@ -21,17 +22,19 @@ const input = z.strictObject({
   vcpus: z.number().int(),
   memoryBytes: field.bytes,
   diskBytes: field.bytes,
+  /** Tasks from before there were any have none. */
+  limits: limitsShown.optional(),
 });
-type Input = z.output<typeof input>;
+export type ResizeInput = z.output<typeof input>;
 
 /** A stopped instance gets another flavor on its host; its next start uses it. */
 @injectable()
-export class ResizeInstanceWorkflow extends Workflow<Input> {
+export class ResizeInstanceWorkflow extends Workflow<ResizeInput> {
   readonly definition;
 
   constructor(steps: InstanceSteps, instances: InstanceRepository, placement: Placement, volumes: Volumes) {
     super();
-    this.definition = defineWorkflow<Input>('instance.resize', {
+    this.definition = defineWorkflow<ResizeInput>('instance.resize', {
       version: 1,
       input,
       lock: instanceLock,
@@ -85,10 +88,11 @@ export class ResizeInstanceWorkflow extends Workflow<Input> {
       .tx('resized', {
         title: 'Resized',
         run: async (c) => {
-          const { instanceId, flavorId, flavorName, vcpus, memoryBytes, diskBytes } = c.input;
+          const { instanceId, flavorId, flavorName, vcpus, memoryBytes, diskBytes, limits } = c.input;
           await placement.resize(c.op, instanceId, { vcpus, memoryBytes, diskBytes });
           await volumes.grown(c.op, c.out['claim-room'].volumeId, diskBytes);
-          await instances.update(c.op, instanceId, { flavorId, flavorName, vcpus, memoryBytes, diskBytes });
+          const size = { vcpus, memoryBytes, diskBytes, ...(limits && { limits }) };
+          await instances.update(c.op, instanceId, { flavorId, flavorName, ...size });
           await steps.release(c.op, instanceId, c.taskId, null);
           return {};
         },

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { VerbFailure } from '../../../../core/m2m/verbs/verb-handler';
 import type { VmmInventory } from '../../contract/vmm.inventory';
+import type { Limits, NicLimits } from '../../contract/limits';
 import type { AskedOfMachine } from '../../contract/machine-options';
 import type { GuestEvent } from './guest-event';
 import type { VmExit } from './vmm-exit';
@@ -14,6 +15,8 @@ export interface VmNic {
   tap: string;
   mac: string;
   mtu: number;
+  /** How fast it is, each direction by itself. Absent: as fast as it goes. */
+  limit?: NicLimits;
 }
 
 /** A disk image on this host. */
@@ -57,6 +60,8 @@ export interface VmSpec {
   firmware?: Firmware;
   /** Its options that are on; nothing is said of the others. */
   machine?: AskedOfMachine;
+  /** How fast its disks are, all together; each card has its own limit. Absent: as fast as they go. */
+  limits?: Limits;
   /** Network namespace of the VMM process (`ip netns` name); null for the host's. */
   netns: string | null;
   /** User (and group) id that the VMM runs as, this instance's alone; no account of the host. */
@@ -198,7 +203,8 @@ export abstract class VmmDriver {
   /** The ids of the detachable disks that it has now, those too that its guest was asked to let go and still holds. */
   abstract disks(handle: VmHandle): Promise<string[]>;
   /**
-   * One detachable disk more, which the VMM says that it has; one that is there already stays. The file is made the VMM's
+   * One detachable disk more, which the VMM says that it has; one that is there already stays. It is as fast as the
+   * limits leave it with which the VM was started. The file is made the VMM's
    * own. Throws `VerbFailure` `no_hotplug`, `no_free_slot`, `disk_missing`, `disk_locked`.
    */
   abstract attachDisk(handle: VmHandle, disk: VmDisk): Promise<void>;

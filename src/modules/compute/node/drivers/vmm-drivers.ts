@@ -6,6 +6,7 @@ import { sandboxUsers } from '../../../../core/host/sandbox/sandbox-users';
 import { VerbFailure } from '../../../../core/m2m/verbs/verb-handler';
 import { Logging } from '../../../../core/telemetry/logging';
 import type { VmmInventory } from '../../contract/vmm.inventory';
+import type { Limits } from '../../contract/limits';
 import { type AskedOfMachine, capabilitiesFor } from '../../contract/machine-options';
 import type { ComputeConfig } from '../../contract/compute.config';
 import type { VmmSandboxOptions } from './common/vmm-sandbox';
@@ -61,7 +62,9 @@ export class VmmDrivers {
    * permanent `VerbFailure`: `no_usable_vmm` with every reason, then the next call probes anew; `no_such_firmware`,
    * `no_such_machine`.
    */
-  async best(needs: { firmware?: Firmware; machine?: AskedOfMachine; kernel?: object } = {}): Promise<VmmDriver> {
+  async best(
+    needs: { firmware?: Firmware; machine?: AskedOfMachine; kernel?: object; limits?: Limits } = {},
+  ): Promise<VmmDriver> {
     this.known ??= this.probe();
     const probed = await this.known.catch((error: unknown) => {
       this.known = null;
@@ -72,9 +75,9 @@ export class VmmDrivers {
       this.known = null;
       throw noUsableVmm(probed);
     }
-    const { firmware, machine = {}, kernel } = needs;
+    const { firmware, kernel } = needs;
     const booting = usable.filter(({ vmm }) => firmware === undefined || vmm.capabilities.includes(firmware));
-    const wanted = [...capabilitiesFor(machine), ...(kernel ? ['image-kernel'] : [])];
+    const wanted = [...capabilitiesFor(needs), ...(kernel ? ['image-kernel'] : [])];
     const [first] = booting
       .filter(({ vmm }) => wanted.every((one) => vmm.capabilities.includes(one)))
       .sort((a, b) => a.entry.rank(a.vmm) - b.entry.rank(b.vmm));

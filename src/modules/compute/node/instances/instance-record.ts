@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { RecordForm } from '../../../../core/host/records/record-form';
+import { limitsShown } from '../../contract/limits';
 import { driveForms } from '../../../network/contract/drive-forms';
 import { vmmExit } from '../drivers/vmm-exit';
 import { guestLife, newGuest } from './guest-life';
@@ -36,6 +37,8 @@ const recordedSpec = z.object({
     })
     .partial()
     .optional(),
+  /** How fast its disks and cards are. Absent: as fast as they go. */
+  limits: limitsShown.optional(),
   /** Its first disk is a temporary one: a restart of the host does not bring it back. */
   rescue: z.literal(true).optional(),
   /** The kernel that lies beside its first disk boots it. Absent: what is on the disk does. */

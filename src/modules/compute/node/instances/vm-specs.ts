@@ -2,6 +2,7 @@ import { injectable } from 'inversify';
 import { together } from '../../../../core/host/together';
 import { PortAttachments } from '../../../network/contract/network.ports';
 import { VolumePaths } from '../../../storage/contract/storage.ports';
+import type { Limits } from '../../contract/limits';
 import type { VmDisk, VmNic, VmSpec } from '../drivers/vmm-driver';
 import { ConfigDrives } from '../seeds/config-drive';
 import type { InstanceRecord } from './instance-record';
@@ -19,13 +20,13 @@ export class VmSpecs {
 
   /** One of its cards, and the namespace that its tap is in. Throws what the network module answers. */
   async nic(
-    { instanceId }: Pick<InstanceRecord, 'instanceId'>,
+    { instanceId, spec }: Pick<InstanceRecord, 'instanceId' | 'spec'>,
     portId: string,
   ): Promise<{ nic: VmNic; netns: string | null }> {
     const { netns, nics } = await this.ports.of(instanceId, [portId]);
     const [found] = nics;
     if (!found) throw new Error('one port in, one card out');
-    return { nic: nicOf(found), netns };
+    return { nic: nicOf(found, spec.limits), netns };
   }
 
   /**
@@ -87,7 +88,8 @@ export class VmSpecs {
       ...this.kernel(record),
       ...(spec.firmware !== undefined && { firmware: spec.firmware }),
       ...(spec.machine !== undefined && { machine: spec.machine }),
-      nics: attached.nics.map(nicOf),
+      ...(spec.limits !== undefined && { limits: spec.limits }),
+      nics: attached.nics.map((nic) => nicOf(nic, spec.limits)),
       netns: attached.netns,
       user: record.user,
       runDir: this.store.runDirectory(instanceId),
@@ -100,9 +102,13 @@ export class VmSpecs {
 export const dataDisks = ({ spec }: Pick<InstanceRecord, 'spec'>): string[] =>
   spec.disks.flatMap(({ volumeId, detachable }) => (detachable === true ? [volumeId] : []));
 
-const nicOf = ({ portId, tap, mac, mtu }: { portId: string; tap: string; mac: string; mtu: number }): VmNic => ({
+const nicOf = (
+  { portId, tap, mac, mtu }: { portId: string; tap: string; mac: string; mtu: number },
+  limits: Limits | undefined,
+): VmNic => ({
   id: portId,
   tap,
   mac,
   mtu,
+  ...(limits?.nic && { limit: limits.nic }),
 });

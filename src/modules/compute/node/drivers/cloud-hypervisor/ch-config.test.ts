@@ -46,3 +46,41 @@ describe('what boots', () => {
     expect(payload({ path: '/k', initramfs: null, commandLine: '' })).toEqual({ kernel: '/k', cmdline: '' });
   });
 });
+
+describe('limits', () => {
+  const configOf = (part: Partial<VmSpec>) =>
+    chConfig({ ...spec, ...part }, { firmware: '/fw', kernel: '', cmdline: '' }, { landlock: false, names: true });
+  const disks: VmSpec['disks'] = [
+    { id: 'a', path: '/a', format: 'raw', readonly: false },
+    { id: 'b', path: '/b', format: 'raw', readonly: true, detachable: true },
+  ];
+  const card = { id: 'n', tap: 't', mac: '52:54:00:00:00:01', mtu: 1500 };
+
+  it('are one group of all disks, and a bucket of each card that holds the burst', () => {
+    const nic = { bytesPerSecond: 2_000_000, burstSeconds: 5 };
+    const limits = { disk: { iops: 500, bytesPerSecond: 1_000_000, burstSeconds: 2 }, nic };
+    const config = configOf({ disks, nics: [{ ...card, limit: nic }], limits });
+    expect(config.rate_limit_groups).toEqual([
+      {
+        id: 'disk-limits',
+        rate_limiter_config: {
+          bandwidth: { size: 2_000_000, refill_time: 2000 },
+          ops: { size: 1000, refill_time: 2000 },
+        },
+      },
+    ]);
+    expect(config.disks.map((disk) => disk.rate_limit_group)).toEqual(['disk-limits', 'disk-limits']);
+    expect(config.net.map((net) => net.rate_limiter_config)).toEqual([
+      { bandwidth: { size: 10_000_000, refill_time: 5000 } },
+    ]);
+  });
+
+  it('are not told of where there are none', () => {
+    const config = configOf({ disks, nics: [card] });
+    expect(JSON.stringify(config)).not.toMatch(/rate_limit/);
+    expect(
+      configOf({ disks, limits: { disk: { iops: 10, bytesPerSecond: null, burstSeconds: 1 }, nic: null } })
+        .rate_limit_groups?.[0]?.rate_limiter_config,
+    ).toEqual({ ops: { size: 10, refill_time: 1000 } });
+  });
+});

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
+import { bucketOf, type DiskLimits } from '../../../contract/limits';
 import { firmwareIdentity, seedSerial } from '../common/firmware-identity';
 import { memoryOf } from '../common/suspended-memory';
 import { socketFolder } from '../common/vmm-files';
@@ -33,6 +34,16 @@ export interface ChAbilities {
   names: boolean;
 }
 
+/** A bucket of so many tokens that is full again after so many milliseconds. */
+interface ChBucket {
+  size: number;
+  refill_time: number;
+}
+interface ChRateLimiter {
+  bandwidth?: ChBucket;
+  ops?: ChBucket;
+}
+
 /** Body of vm.create, as far as it is used here. Unknown members would be ignored silently, so this is typed. */
 export interface ChVmConfig {
   cpus: { boot_vcpus: number; max_vcpus: number };
@@ -46,8 +57,10 @@ export interface ChVmConfig {
     backing_files: false;
     serial: string;
     num_queues: 1;
+    rate_limit_group?: string;
   }[];
-  net: { id: string; tap: string; mac: string; num_queues: 2 }[];
+  net: { id: string; tap: string; mac: string; num_queues: 2; rate_limiter_config?: ChRateLimiter }[];
+  rate_limit_groups?: { id: string; rate_limiter_config: ChRateLimiter }[];
   rng: { src: string };
   serial: { mode: 'Socket'; socket: string } | { mode: 'File'; file: string };
   console: { mode: 'Off' };
@@ -58,19 +71,36 @@ export interface ChVmConfig {
   landlock_rules?: { path: string; access: 'r' | 'w' | 'rw' }[];
 }
 
-/** A card in its terms. */
+const bucket = (perSecond: number, burst: { burstSeconds: number }): ChBucket => ({
+  size: bucketOf(perSecond, burst),
+  refill_time: burst.burstSeconds * 1000,
+});
+
+/** The group that all disks of a VM share whose disks are limited. Ids of groups and devices share one space. */
+export const chDiskLimits = 'disk-limits';
+
+const limitGroup = (disk: DiskLimits): NonNullable<ChVmConfig['rate_limit_groups']>[number] => ({
+  id: chDiskLimits,
+  rate_limiter_config: {
+    ...(disk.bytesPerSecond !== null && { bandwidth: bucket(disk.bytesPerSecond, disk) }),
+    ...(disk.iops !== null && { ops: bucket(disk.iops, disk) }),
+  },
+});
+
+/** A card in its terms. Each direction has a bucket of its own. */
 export const chNet = (nic: VmNic): ChVmConfig['net'][number] => ({
   id: chNicId(nic.id),
   tap: nic.tap,
   mac: nic.mac,
   num_queues: 2,
+  ...(nic.limit && { rate_limiter_config: { bandwidth: bucket(nic.limit.bytesPerSecond, nic.limit) } }),
 });
 /** Ids of cards and of disks share one space. */
 export const chNicMark = 'n-';
 const chNicId = (nicId: string): string => `${chNicMark}${nicId}`;
 
-/** A disk in its terms. */
-export const chDisk = (disk: VmDisk): ChVmConfig['disks'][number] => ({
+/** A disk in its terms. `limited`: the VM has the group of limited disks. */
+export const chDisk = (disk: VmDisk, limited: boolean): ChVmConfig['disks'][number] => ({
   id: disk.detachable === true ? `${chDiskMark}${disk.id}` : `d-${disk.id}`,
   path: disk.path,
   readonly: disk.readonly,
@@ -78,6 +108,7 @@ export const chDisk = (disk: VmDisk): ChVmConfig['disks'][number] => ({
   backing_files: false,
   serial: diskSerial(disk.id),
   num_queues: 1,
+  ...(limited && { rate_limit_group: chDiskLimits }),
 });
 /** What the ids of disks begin with that may come and go. */
 export const chDiskMark = 'v-';
@@ -121,7 +152,8 @@ export const chConfig = (spec: VmSpec, payload: ChPayload, { landlock, names }: 
   // By ACPI, its default: it has no word by which it says what a guest took of virtio-mem.
   memory: { size: spec.memoryBytes, ...(roomToGrow(spec) > 0 && { hotplug_size: roomToGrow(spec) }) },
   payload: bootedBy(spec, payload),
-  disks: spec.disks.map(chDisk),
+  ...(spec.limits?.disk && { rate_limit_groups: [limitGroup(spec.limits.disk)] }),
+  disks: spec.disks.map((disk) => chDisk(disk, spec.limits?.disk != null)),
   net: spec.nics.map(chNet),
   rng: { src: '/dev/urandom' },
   serial: { mode: 'Socket', socket: join(socketFolder(spec), chSockets.serial) },

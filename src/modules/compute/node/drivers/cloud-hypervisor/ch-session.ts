@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
 import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
 import {
   deviceHeld,
@@ -12,7 +13,7 @@ import {
 } from '../vmm-driver';
 import type { SuspendedMemory } from '../common/suspended-memory';
 import { ChClient } from './ch-client';
-import { chDisk, chDiskMark, chNet, chNicMark, type ChVmConfig } from './ch-config';
+import { chDisk, chDiskLimits, chDiskMark, chNet, chNicMark, type ChVmConfig } from './ch-config';
 import { ChError } from './ch-error';
 import { checkChResize, chSize, setChMemory, setChVcpus } from './ch-resize';
 
@@ -131,6 +132,13 @@ const removeDevice = async (
   }
 };
 
+const withGroups = z.object({ rate_limit_groups: z.array(z.object({ id: z.string() })).nullish() });
+
+/** Whether the VM was started with a limit for its disks. */
+const limitsDisks = async (client: ChClient): Promise<boolean> =>
+  withGroups.parse((await client.info())?.config ?? {}).rate_limit_groups?.some(({ id }) => id === chDiskLimits) ===
+  true;
+
 const expectState = async (client: ChClient, wanted: VmState): Promise<void> => {
   const state = await stateOf(client);
   if (state !== wanted) throw notInState(state, wanted);
@@ -188,7 +196,9 @@ export const chSession = {
   /** The detachable ones. */
   disks: (client: ChClient): Promise<string[]> => guarded(() => devicesOf(client, chDiskMark)),
   addDisk: (client: ChClient, disk: VmDisk): Promise<void> =>
-    guarded(() => addDevice(client, chDiskMark, disk.id, () => client.addDisk(chDisk(disk)))),
+    guarded(() =>
+      addDevice(client, chDiskMark, disk.id, async () => client.addDisk(chDisk(disk, await limitsDisks(client)))),
+    ),
   removeDisk: (client: ChClient, diskId: string, deadlineMs: number, signal: AbortSignal): Promise<void> =>
     guarded(() => removeDevice(client, chDiskMark, diskId, deadlineMs, signal)),
 

@@ -56,7 +56,12 @@ import { eventFd } from '../../../../../core/host/sandbox/launcher-messages';
 const deadlines = { shutdown: 5000, terminate: 3000, kill: 10_000, wait: 60_000 } as const;
 
 /** What may be asked of its machines: its watchdog knows one answer, and about a panic the agent does something. */
-const machineCapabilities = ['watchdog-restart', 'panic-policy'] as const satisfies VmmCapability[];
+const machineCapabilities = [
+  'watchdog-restart',
+  'panic-policy',
+  'disk-limits',
+  'nic-limits',
+] as const satisfies VmmCapability[];
 
 /** Cloud Hypervisor by its API. One process is one VM: whatever goes wrong with it, ending the process cleans up. */
 export class CloudHypervisorDriver extends VmmDriver {

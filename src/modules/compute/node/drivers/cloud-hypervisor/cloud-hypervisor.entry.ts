@@ -19,6 +19,8 @@ export const cloudHypervisorEntry: VmmDriverEntry = {
     'disk-locks',
     'image-kernel',
     'landlock',
+    'disk-limits',
+    'nic-limits',
     'uefi',
     'direct-kernel',
     'watchdog-restart',

@@ -108,7 +108,7 @@ export const noSuchMachine = (wanted: readonly string[], who: string): VerbFailu
 
 /** Throws a permanent `VerbFailure` `no_such_machine` when the VMM cannot do on this host what is asked of it. */
 export const checkMachine = (spec: VmSpec, has: readonly string[], vmm: string): void => {
-  const missing = capabilitiesFor(spec.machine ?? {}).filter((one) => !has.includes(one));
+  const missing = capabilitiesFor(spec).filter((one) => !has.includes(one));
   if (missing.length > 0) throw noSuchMachine(missing, `${vmm} does not have on this host`);
 };
 

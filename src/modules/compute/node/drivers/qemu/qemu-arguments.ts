@@ -1,8 +1,9 @@
 import { join } from 'node:path';
+import type { DiskLimits } from '../../../contract/limits';
 import { firmwareIdentity } from '../common/firmware-identity';
 import { socketFolder } from '../common/vmm-files';
 import type { VmDisk, VmNic, VmSpec } from '../vmm-driver';
-import { qemuDataDisk, qemuDataDisks, qemuDisk, type QemuDisk } from './qemu-disks';
+import { qemuDataDisk, qemuDataDisks, qemuDisk, qemuLimitsObject, type QemuDisk } from './qemu-disks';
 import type { Plugged } from './qemu-hotplug';
 import { qemuCards, qemuNic } from './qemu-nics';
 import { sizeArguments } from './qemu-resize';
@@ -55,18 +56,24 @@ const diskArguments = ({ nodes, device }: QemuDisk): string[] => [
 ];
 
 /** A disk that the machine keeps for its life. */
-const disk = (entry: VmDisk, index: number): string[] =>
+const disk = (entry: VmDisk, index: number, limited: boolean): string[] =>
   diskArguments(
     qemuDisk(
       entry,
-      { file: `file${index}`, node: `disk${index}` },
+      { file: `file${index}`, node: `disk${index}`, ...(limited && { limit: `limit${index}` }) },
       // The first boots or nothing does: a rescue that fails is not to look like one that has come up.
       { id: `d-${entry.id}`, ...(index === 0 && { bootindex: 1 }) },
     ),
   );
 
-const dataDisk = (entry: VmDisk, index: number): string[] =>
-  diskArguments(qemuDataDisk(entry, qemuDataDisks.slots[index] ?? ''));
+const dataDisk = (entry: VmDisk, index: number, limited: boolean): string[] =>
+  diskArguments(qemuDataDisk(entry, qemuDataDisks.slots[index] ?? '', limited));
+
+/** Those of its disks that come and go, or those that it keeps for its life. */
+const disks = ({ disks: all }: VmSpec, detachable: boolean, limits: DiskLimits | null): string[] =>
+  all
+    .filter((entry) => (entry.detachable === true) === detachable)
+    .flatMap((entry, index) => (detachable ? dataDisk : disk)(entry, index, limits !== null));
 
 /** Loaded by QEMU itself, and started by its BIOS before any disk. Values of their own: a comma is nothing in them. */
 const kernel = ({ kernel: loaded }: VmSpec): string[] =>
@@ -253,14 +260,15 @@ export const qemuArguments = (
   'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny',
   ...kernel(spec),
   ...channels(spec),
+  ...(spec.limits?.disk ? ['-object', JSON.stringify(qemuLimitsObject(spec.limits.disk))] : []),
   ...flash(spec, uefi),
   ...(spec.machine?.secureBoot === true ? guardedFlash : []),
   ...(spec.machine?.tpm === true ? tpm(spec) : []),
-  ...spec.disks.filter((entry) => entry.detachable !== true).flatMap(disk),
+  ...disks(spec, false, spec.limits?.disk ?? null),
   ...rootPorts(qemuCards, '10', 0),
   ...rootPorts(qemuDataDisks, '11', qemuCards.slots.length),
   ...spec.nics.flatMap(nic),
-  ...spec.disks.filter((entry) => entry.detachable === true).flatMap(dataDisk),
+  ...disks(spec, true, spec.limits?.disk ?? null),
   ...(spec.machine?.watchdog === undefined ? [] : watchdog),
   // By which a guest's kernel says that it cannot go on.
   '-device',

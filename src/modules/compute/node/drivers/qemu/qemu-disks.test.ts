@@ -23,9 +23,9 @@ describe('a disk that is gone', () => {
   it('has its nodes deleted as soon as QEMU lets go of them', async () => {
     const { qmp, deleted } = monitor(3);
     await detachQemuDisk(qmp, disk, 1000, new AbortController().signal);
-    expect(deleted.map((name) => name.split('-')[0])).toEqual(['data', 'file']);
+    expect(deleted.map((name) => name.split('-')[0])).toEqual(['limit', 'data', 'file']);
     await detachQemuDisk(qmp, disk, 1000, new AbortController().signal);
-    expect(deleted.length).toBe(2);
+    expect(deleted.length).toBe(3);
   });
 
   it('keeps what is refused otherwise an error', async () => {

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { mostVolumes } from '../../../contract/compute.api';
+import { bucketOf, type DiskLimits } from '../../../contract/limits';
 import { diskSerial } from '../common/disk-serial';
 import type { VmDisk } from '../vmm-driver';
 import { freeSlot, pluggedInto, unplug, type Plugged } from './qemu-hotplug';
@@ -18,10 +19,26 @@ export interface QemuDisk {
   device: Record<string, unknown>;
 }
 
-/** @param names ids of file and content: at most 31 characters */
+/** Of the group of all disks of a machine whose disks are limited. */
+export const qemuLimits = 'disk-limits';
+
+/** The group that all disks of a machine share, which slows them down together. */
+export const qemuLimitsObject = (disk: DiskLimits): Record<string, unknown> => ({
+  'qom-type': 'throttle-group',
+  id: qemuLimits,
+  limits: {
+    ...(disk.iops !== null && { 'iops-total': disk.iops, 'iops-total-max': bucketOf(disk.iops, disk) }),
+    ...(disk.bytesPerSecond !== null && {
+      'bps-total': disk.bytesPerSecond,
+      'bps-total-max': bucketOf(disk.bytesPerSecond, disk),
+    }),
+  },
+});
+
+/** @param names ids of file and content, and of what slows it down where it is limited: at most 31 characters */
 export const qemuDisk = (
   entry: VmDisk,
-  names: { file: string; node: string },
+  names: { file: string; node: string; limit?: string },
   device: Record<string, unknown>,
 ): QemuDisk => ({
   nodes: [
@@ -45,18 +62,34 @@ export const qemuDisk = (
       discard: 'unmap',
       'detect-zeroes': 'unmap',
     },
+    ...(names.limit === undefined
+      ? []
+      : [
+          {
+            driver: 'throttle',
+            'node-name': names.limit,
+            'throttle-group': qemuLimits,
+            file: names.node,
+            'read-only': entry.readonly,
+            'auto-read-only': false,
+            discard: 'unmap',
+          },
+        ]),
   ],
-  device: { driver: 'virtio-blk-pci', ...device, drive: names.node, serial: diskSerial(entry.id) },
+  device: { driver: 'virtio-blk-pci', ...device, drive: names.limit ?? names.node, serial: diskSerial(entry.id) },
 });
 
-const namesOf = (diskId: string): { file: string; node: string } => ({
+const namesOf = (diskId: string): { file: string; node: string; limit: string } => ({
   file: `file-${diskSerial(diskId)}`,
   node: `data-${diskSerial(diskId)}`,
+  limit: `limit-${diskSerial(diskId)}`,
 });
 
 /** A disk that may come and go, in that place. */
-export const qemuDataDisk = (entry: VmDisk, bus: string): QemuDisk =>
-  qemuDisk(entry, namesOf(entry.id), { id: `${qemuDataDisks.mark}${entry.id}`, bus });
+export const qemuDataDisk = (entry: VmDisk, bus: string, limited: boolean): QemuDisk => {
+  const { limit, ...names } = namesOf(entry.id);
+  return qemuDisk(entry, { ...names, ...(limited && { limit }) }, { id: `${qemuDataDisks.mark}${entry.id}`, bus });
+};
 
 /** The disks of that kind that the machine has, those too that its guest was asked to let go. */
 export const qemuDisks = (qmp: QmpClient): Promise<string[]> => pluggedInto(qmp, qemuDataDisks);
@@ -80,14 +113,18 @@ const deleteNode = async (qmp: QmpClient, name: string): Promise<void> => {
 
 /** What stood behind a disk, when the disk is gone or never came. Its file is free then. */
 const withoutNodes = async (qmp: QmpClient, diskId: string): Promise<void> => {
-  const { file, node } = namesOf(diskId);
-  for (const name of [node, file]) await deleteNode(qmp, name);
+  const { file, node, limit } = namesOf(diskId);
+  for (const name of [limit, node, file]) await deleteNode(qmp, name);
 };
+
+/** Whether the machine was started with a limit for its disks. */
+const limitsDisks = async (qmp: QmpClient): Promise<boolean> =>
+  (await qmp.execute<{ name: string }[]>('qom-list', { path: '/objects' })).some(({ name }) => name === qemuLimits);
 
 /** One disk more; nothing is left of one that QEMU refuses. */
 export const attachQemuDisk = async (qmp: QmpClient, entry: VmDisk): Promise<void> => {
   if ((await qemuDisks(qmp)).includes(entry.id)) return;
-  const { nodes, device } = qemuDataDisk(entry, await freeSlot(qmp, qemuDataDisks));
+  const { nodes, device } = qemuDataDisk(entry, await freeSlot(qmp, qemuDataDisks), await limitsDisks(qmp));
   // Of a disk that went while nobody looked.
   await withoutNodes(qmp, entry.id);
   try {

@@ -7,6 +7,7 @@ import { findProgram } from '../../../../../core/host/processes/find-program';
 import { sandboxed } from '../../../../../core/host/sandbox/sandbox';
 import { copyKernel, findKernel, kernelBanner, kvmObstacle, trialCommandLine } from '../common/host-kernel';
 import { trialPatience } from '../common/trial-patience';
+import { canLimitNics } from '../common/nic-limits';
 import { cachedTrial, forgetTrial, trial as trialSchema, type Trial } from '../common/trial-cache';
 import { clearTrials, inTrialPlace } from '../common/trial-place';
 import type { VmmSandboxOptions } from '../common/vmm-sandbox';
@@ -33,6 +34,8 @@ export interface QemuFacts {
   tpm: boolean;
   /** Its machines can have a watchdog. */
   watchdog: boolean;
+  /** The kernel can limit its cards. */
+  nicLimits: boolean;
   /** Its machines have a screen, which VNC shows. */
   screen: boolean;
 }
@@ -208,6 +211,7 @@ export const probeQemu = async (options: QemuProbeOptions): Promise<QemuFacts> =
     secureUefi: null,
     tpm: false,
     watchdog: false,
+    nicLimits: false,
     screen: false,
   });
   await clearTrials(options.cacheDir);
@@ -215,11 +219,12 @@ export const probeQemu = async (options: QemuProbeOptions): Promise<QemuFacts> =
   if (!binary) return unusable('', 'tcg', `${options.binary} is not installed`);
   const version = await qemuVersion(binary);
   if (version === null) return unusable('', 'tcg', `${binary} does not say its version`);
-  const [uefi, secureUefi, tpm, watchdog] = await Promise.all([
+  const [uefi, secureUefi, tpm, watchdog, nicLimits] = await Promise.all([
     findUefi(options.uefiFolders),
     findUefi(options.uefiFolders, { secureBoot: true }),
     hasTpm(binary),
     hasDevice(binary, 'i6300esb'),
+    canLimitNics(),
   ]);
   const usable = async (accel: QemuAccel, reason: string): Promise<QemuFacts> => ({
     version,
@@ -231,6 +236,7 @@ export const probeQemu = async (options: QemuProbeOptions): Promise<QemuFacts> =
     secureUefi,
     tpm,
     watchdog,
+    nicLimits,
     screen: await hasScreen(options, binary, version, accel),
   });
   if (options.accel === 'tcg') return usable('tcg', 'software emulation, as configured');

@@ -25,6 +25,7 @@ import {
 } from '../common/spec-checks';
 import { FolderChanges } from '../common/folder-changes';
 import { startPause, type SpawnedVmm } from '../common/spawn-vmm';
+import { limitNic, limitNics } from '../common/nic-limits';
 import { startVmm } from '../common/start-vmm';
 import { suspendInto } from '../common/suspend-into';
 import { memoryOf } from '../common/suspended-memory';
@@ -76,11 +77,14 @@ const machineCapabilities = ({
   secureUefi,
   tpm,
   watchdog,
-}: Pick<QemuFacts, 'secureUefi' | 'tpm' | 'watchdog'>): VmmCapability[] => [
+  nicLimits,
+}: Pick<QemuFacts, 'secureUefi' | 'tpm' | 'watchdog' | 'nicLimits'>): VmmCapability[] => [
   ...(secureUefi === null ? [] : (['secure-boot'] as const)),
   ...(tpm ? (['tpm'] as const) : []),
   ...(watchdog ? (['watchdog-restart', 'watchdog-stop', 'watchdog-notify'] as const) : []),
   'panic-policy',
+  'disk-limits',
+  ...(nicLimits ? (['nic-limits'] as const) : []),
 ];
 
 /** QEMU by its monitor protocol. Everything it needs after an agent restart is in the handle and beside the sockets. */
@@ -101,7 +105,7 @@ export class QemuDriver extends VmmDriver {
     const fresh = probeQemu(this.options);
     // Starts go by what is known while it is found out anew.
     this.facts ??= fresh;
-    const { version, accel, usable, reason, warning, uefi, secureUefi, tpm, watchdog, screen } = await fresh;
+    const { version, accel, usable, reason, warning, uefi, screen, ...facts } = await fresh;
     this.facts = fresh;
     const capabilities: VmmCapability[] = [
       'serial',
@@ -118,7 +122,7 @@ export class QemuDriver extends VmmDriver {
       'disk-locks',
       'image-kernel',
       ...firmwares(uefi),
-      ...machineCapabilities({ secureUefi, tpm, watchdog }),
+      ...machineCapabilities(facts),
       ...(screen ? (['vnc'] as const) : []),
     ];
     return {
@@ -168,6 +172,7 @@ export class QemuDriver extends VmmDriver {
         checks: together(checkResources(spec), checkKernelFiles(spec)),
         prepare: async () => {
           await together(memory.make(), ...(spec.suspended === true ? [] : [noteCommandLine(spec, args)]));
+          await limitNics(spec);
           if (uefi) await ensureVariables(uefi, variables, spec.user);
         },
         process: {
@@ -250,6 +255,7 @@ export class QemuDriver extends VmmDriver {
   async attachNic(handle: VmHandle, nic: VmNic, netns: string | null): Promise<void> {
     checkNic(nic);
     await checkTap(nic, netns);
+    await limitNic(nic, netns, handle.logDir);
     await forgetCommandLine(handle);
     await this.monitor.converse(handle, (qmp) => attachQemuNic(qmp, nic));
   }

@@ -25,6 +25,8 @@ export const qemuEntry: VmmDriverEntry = {
     'watchdog-stop',
     'watchdog-notify',
     'panic-policy',
+    'disk-limits',
+    'nic-limits',
     'vnc',
   ],
   rank: ({ accel }) => (accel === 'kvm' ? 1 : 2),

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { replaceFile } from '../../../../../core/host/files/replace-file';
 import { formatRecord, parseRecord, type RecordForm } from '../../../../../core/host/records/record-form';
 import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
+import { limitsShown } from '../../../contract/limits';
 import type { VmmCapability } from '../../../contract/vmm-capabilities';
 import type { VmmInventory } from '../../../contract/vmm.inventory';
 import { ChClient } from '../cloud-hypervisor/ch-client';
@@ -73,7 +74,16 @@ const simulatedForm: RecordForm<{ token: string; spec: VmSpec }> = {
         }),
       ),
       kernel: z.object({ path: z.string(), initramfs: z.string().nullable(), commandLine: z.string() }).optional(),
-      nics: z.array(z.object({ id: z.string(), tap: z.string(), mac: z.string(), mtu: z.number() })),
+      nics: z.array(
+        z.object({
+          id: z.string(),
+          tap: z.string(),
+          mac: z.string(),
+          mtu: z.number(),
+          limit: limitsShown.shape.nic.unwrap().optional(),
+        }),
+      ),
+      limits: limitsShown.optional(),
       netns: z.string().nullable(),
       user: z.literal(0).default(0),
       runDir: z.string(),
@@ -139,13 +149,15 @@ export class SimulatedDriver extends VmmDriver {
         'image-kernel',
         'bios',
         'uefi',
+        'disk-limits',
+        'nic-limits',
       ] satisfies VmmCapability[],
     };
   }
 
   validate(spec: VmSpec): void {
     checkSpec(spec, [chSockets.serial]);
-    checkMachine(spec, [], 'the simulated VMM');
+    checkMachine(spec, ['disk-limits', 'nic-limits'], 'the simulated VMM');
   }
 
   async start(spec: VmSpec): Promise<VmHandle> {

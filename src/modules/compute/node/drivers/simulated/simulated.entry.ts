@@ -17,6 +17,8 @@ export const simulatedEntry: VmmDriverEntry = {
     'memory-hotplug',
     'bios',
     'uefi',
+    'disk-limits',
+    'nic-limits',
   ],
   // Only taken when nothing real is there.
   rank: () => 3,
