@@ -20,7 +20,7 @@ export interface QemuDisk {
 }
 
 /** Of the group of all disks of a machine whose disks are limited. */
-export const qemuLimits = 'disk-limits';
+const qemuLimits = 'disk-limits';
 
 /** The group that all disks of a machine share, which slows them down together. */
 export const qemuLimitsObject = (disk: DiskLimits): Record<string, unknown> => ({
