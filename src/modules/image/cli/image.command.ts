@@ -113,7 +113,7 @@ export class ImageCommands implements CliRegistrar {
         choice(
           new Option(
             '--firmware <firmware>',
-            'bios or uefi, when the disk boots by one only: then it runs only on hosts that have it',
+            'bios or uefi, for hosts that have it; found by the partition table and boot sectors when missing',
           ),
           ['bios', 'uefi'],
         ),

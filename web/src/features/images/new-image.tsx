@@ -168,9 +168,9 @@ function FirmwareField({ draft, change }: Pick<NewImageForm, 'draft' | 'change'>
       label="Firmware"
       value={draft.firmware}
       onChange={(e) => change({ firmware: e.target.value as Firmware })}
-      hint="Name one when the disk boots by it only: instances then go to hosts that have it."
+      hint="Instances go to hosts that have it."
     >
-      <option value="any">Whatever the host has</option>
+      <option value="any">As its partitions and boot sectors say</option>
       <option value="bios">BIOS</option>
       <option value="uefi">UEFI</option>
     </SelectField>

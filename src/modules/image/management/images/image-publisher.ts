@@ -11,7 +11,10 @@ import type { StoredFacts } from '../ingest/image-ingest';
 import { ImageRefused } from '../import/image-refused';
 import { ImageRepository } from './image.repository';
 
-export type NamedFile = Pick<ImageEntity, 'sha256' | 'sourceFormat' | 'sourceBytes' | 'virtualBytes' | 'storedBytes'>;
+export type NamedFile = Pick<ImageEntity, 'sha256' | 'sourceFormat' | 'sourceBytes' | 'virtualBytes' | 'storedBytes'> &
+  Partial<Pick<ImageEntity, 'firmware'>>;
+
+type Of = Pick<ImageEntity, 'projectId' | 'firmware' | 'commandLine'>;
 
 /**
  * The stored files and the rows that name them, kept in step: under one lock per digest a file is put in place or
@@ -49,21 +52,22 @@ export class ImagePublisher {
    * Moves the raw file to its final name; the caller's transaction then names it. Bytes that are stored already are not
    * stored twice, but count for each project. Throws `ImageRefused` when the project holds too much.
    */
-  async publish(op: Op, projectId: string, facts: StoredFacts): Promise<NamedFile> {
-    const named = await this.name(op, projectId, facts);
+  async publish(op: Op, image: Of, facts: StoredFacts): Promise<NamedFile> {
+    const named = await this.name(op, image, facts);
     await this.place(op, facts);
     return named;
   }
 
   /**
    * What the row is to say of a raw file that is not in its place yet. From the commit on no sweep takes the stored file
-   * away. Throws `ImageRefused` when the project holds too much.
+   * away. Its firmware is what the user named, or what was found. Throws `ImageRefused` when the project holds too much.
    */
-  async name(op: Op, projectId: string, facts: StoredFacts): Promise<NamedFile> {
+  async name(op: Op, { projectId, firmware, commandLine }: Of, facts: StoredFacts): Promise<NamedFile> {
     const storedBytes = await this.files.allocatedBytes(facts.raw);
     await this.admit(op, projectId, storedBytes);
-    const { sha256, sourceFormat, sourceBytes, virtualBytes } = facts;
-    return { sha256, sourceFormat, sourceBytes, virtualBytes, storedBytes };
+    const { sha256, sourceFormat, sourceBytes, virtualBytes, boots } = facts;
+    const found = firmware === 'any' && commandLine === null && boots !== undefined ? { firmware: boots } : {};
+    return { sha256, sourceFormat, sourceBytes, virtualBytes, storedBytes, ...found };
   }
 
   /** Moves the raw file to its place, or drops it where its bytes are stored already. May be done twice. */

@@ -98,7 +98,7 @@ export class ImageUploads {
       },
       signal,
     );
-    return async (op) => ({ ...(await this.publisher.publish(op, image.projectId, facts)), state: 'ready' });
+    return async (op) => ({ ...(await this.publisher.publish(op, image, facts)), state: 'ready' });
   }
 
   /** Another one of before is let go; the image waits for what is still to come. */

@@ -1,5 +1,6 @@
 import { giveUpRoot } from '../../../../core/host/processes/limited-child';
 import { ImageRefused } from '../import/image-refused';
+import { bootsBy } from './boot-evidence';
 import { inspectBootFile } from './boot-file';
 import { bytesJob, source, type BytesReport } from './bytes-messages';
 import { digestFile } from './file-digest';
@@ -11,13 +12,14 @@ import { OpenFile } from './open-file';
  * whoever started it.
  */
 const look = async (message: unknown): Promise<BytesReport> => {
-  const { inspect, boot, digests, extents } = bytesJob.parse(message);
+  const { inspect, boot, boots, digests, extents } = bytesJob.parse(message);
   const file = await OpenFile.of(source);
   try {
     const facts = inspect && (await inspectImage(file, inspect.claimed, inspect.maxVirtualBytes));
     if (boot) await inspectBootFile(file, boot);
+    const found = boots ? await bootsBy(file) : null;
     const { sha256, sha512 } = await digestFile(file, digests, extents);
-    return { kind: 'done', facts, sha256: sha256 ?? null, sha512: sha512 ?? null };
+    return { kind: 'done', facts, boots: found, sha256: sha256 ?? null, sha512: sha512 ?? null };
   } catch (error) {
     if (error instanceof ImageRefused) return { kind: 'refused', code: error.code, message: error.message };
     throw error;

@@ -11,6 +11,8 @@ export const bytesJob = z.strictObject({
   inspect: z.strictObject({ claimed: z.enum(imageFormats).nullable(), maxVirtualBytes: z.number() }).nullable(),
   /** Instead of a disk it is to be a file of a kernel's. */
   boot: z.enum(bootParts).nullable().default(null),
+  /** It is a raw disk whose way to boot is to be found. */
+  boots: z.boolean().default(false),
   digests: z.array(z.enum(digests)),
   /** The file's extents as `qemu-img map --output=json` prints them, one a line; its holes are not read. */
   extents: z.string().nullable(),
@@ -28,6 +30,7 @@ export const bytesReport = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('done'),
     facts: z.strictObject({ format: z.enum(imageFormats), virtualBytes: bytes, dataBytes: bytes }).nullable(),
+    boots: z.enum(['bios', 'uefi', 'any']).nullable(),
     sha256: hex(64).nullable(),
     sha512: hex(128).nullable(),
   }),

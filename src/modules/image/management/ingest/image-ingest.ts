@@ -6,6 +6,7 @@ import type { ImageConfig } from '../../contract/image.config';
 import { ImageFetcher, type HeardBytes } from '../fetch/image-fetcher';
 import { ImageFiles } from '../images/image-files';
 import { ImageRefused } from '../import/image-refused';
+import type { BootsBy } from './boot-evidence';
 import type { BootPart } from './boot-parts';
 import type { DigestName } from './bytes-messages';
 import { FairSemaphore } from './fair-semaphore';
@@ -45,6 +46,8 @@ export interface StoredFacts {
   sourceFormat: ImageFacts['format'];
   sourceBytes: number;
   virtualBytes: number;
+  /** Absent in what a task of an earlier release has found. */
+  boots?: BootsBy;
 }
 
 /**
@@ -175,9 +178,11 @@ export class ImageIngest {
       await file.close();
     }
     const known = facts.format === 'raw' && virtualBytes === source.bytes ? sha256 : null;
+    const found = await this.look(raw, known === null, signal);
     return {
       raw,
-      sha256: known ?? (await this.digest(raw, signal)),
+      sha256: known ?? found.sha256,
+      boots: found.boots,
       sourceFormat: facts.format,
       sourceBytes: source.bytes,
       virtualBytes,
@@ -224,11 +229,13 @@ export class ImageIngest {
     }
   }
 
-  private async digest(path: string, signal: AbortSignal): Promise<string> {
-    const extents = await this.qemuImg.map(path, signal);
-    const { sha256 } = await this.bytes.read(path, { inspect: null, digests: ['sha256'], extents }, signal);
-    if (sha256 === null) throw new Error('the child hashed nothing');
-    return sha256;
+  /** What a raw disk is. Its digest is empty where nobody needs it. */
+  private async look(path: string, hash: boolean, signal: AbortSignal): Promise<{ sha256: string; boots: BootsBy }> {
+    const extents = hash ? await this.qemuImg.map(path, signal) : null;
+    const digests: DigestName[] = hash ? ['sha256'] : [];
+    const { sha256, boots } = await this.bytes.read(path, { inspect: null, boots: true, digests, extents }, signal);
+    if ((hash && sha256 === null) || boots === null) throw new Error('the child did not do what it was to');
+    return { sha256: sha256 ?? '', boots };
   }
 }
 

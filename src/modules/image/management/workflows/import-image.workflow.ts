@@ -49,7 +49,7 @@ export class ImportImageWorkflow extends Workflow<Input> {
       tx(async (op) => {
         const image = await importingImage(op, imageId);
         const { file, ...facts } = converted;
-        const named = await publisher.name(op, image.projectId, { ...facts, raw: files.incomingPath(file) });
+        const named = await publisher.name(op, image, { ...facts, raw: files.incomingPath(file) });
         await images.update(op, imageId, named);
       }).catch((error: unknown) => {
         throw error instanceof ImageRefused ? new PermanentError(error.code, error.message) : error;
