@@ -6,7 +6,7 @@ import { vendorData } from '../../image/contract/vendor-data';
 import { driveForms } from '../../network/contract/drive-forms';
 import { lock, metadata, tags } from './instance-labels';
 import { instanceStates } from './instance-states';
-import { maximum } from './instance-size';
+import { maximum } from './instance-maximum';
 import { limitsInput, limitsShown } from './limits';
 import { machineInput, machineShown } from './machine-options';
 import { restartPolicies } from './restart-policies';

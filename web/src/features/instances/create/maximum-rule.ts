@@ -1,4 +1,4 @@
-import { maximum } from '../../../../../src/modules/compute/contract/instance-size';
+import { maximum } from '../../../../../src/modules/compute/contract/instance-maximum';
 import { parseBytes } from '../../../lib/format';
 import type { Flavor } from '../../../lib/types';
 import { checkBy } from '../../../lib/validate';
