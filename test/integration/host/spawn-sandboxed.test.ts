@@ -95,6 +95,16 @@ describe('a program in a sandbox that outlives us', () => {
       process.kill(program.process.pid, 'SIGKILL');
       expect(await ended(program)).toEqual({ code: null, signal: 'SIGKILL' });
       expect(await waitGone({ pid: waiting, startTime: processStartTime(waiting) ?? '' }, 5000)).toBe(true);
+      // That it is gone is heard later than its signal: until then a start fails, as it is to.
+      const starts = (): Promise<boolean> =>
+        start('true').then(
+          () => true,
+          (error: unknown) => {
+            expect(error).toBeInstanceOf(LauncherGone);
+            return false;
+          },
+        );
+      await waitFor('another launcher', starts);
     });
 
     it('is told nothing when who waited for it was killed, or was never there', async () => {
