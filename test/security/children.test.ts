@@ -156,6 +156,7 @@ describe('every child that handles what strangers gave', () => {
       const sockets = files.filter((path) => path.endsWith('.sock'));
       const disks = files.filter((path) => path.endsWith('.raw'));
       expect(sockets.map((path) => path.split('/').at(-1))).toEqual([
+        'agent.sock',
         'events.sock',
         'qmp.sock',
         'serial.sock',
@@ -163,7 +164,7 @@ describe('every child that handles what strangers gave', () => {
       ]);
       expect(sockets.every((path) => path.includes(`/i/${id}/s/`))).toBe(true);
       expect(disks).toHaveLength(1);
-      expect(files).toHaveLength(5);
+      expect(files).toHaveLength(6);
       expect(statSync(`/proc/${pid}/root${disks[0] ?? ''}`)).toMatchObject({ uid: user, gid: user });
       expect((await readdir(`/proc/${pid}/root/dev`)).sort()).toEqual(
         expect.not.arrayContaining(['vda', 'sda', 'nvme0', 'mem', 'disk', 'loop0']),
@@ -233,7 +234,7 @@ describe('every child that handles what strangers gave', () => {
       try {
         // Small to send, and long enough to unfold.
         const file = openSync(plain, 'w');
-        for (let n = 0; n < 512; n += 1) writeSync(file, Buffer.alloc(2 ** 20, `block ${n} `));
+        for (let n = 0; n < 1024; n += 1) writeSync(file, Buffer.alloc(2 ** 20, `block ${n} `));
         closeSync(file);
         execFileSync('qemu-img', ['convert', '-f', 'raw', '-O', 'qcow2', '-c', plain, image]);
         let over = false;
