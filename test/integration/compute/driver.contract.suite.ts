@@ -217,10 +217,15 @@ export const driverContract = (name: string, subject: () => ContractSubject): vo
       await awaitGuest(again);
       expect(told).toEqual([]);
       if (driver.kind !== 'simulated') {
+        // Asked again, but not while it comes up: a guest that hears it then begins anew, and anew.
+        let typed = Number.NEGATIVE_INFINITY;
         await waitFor(
           'the reset',
           () => {
-            again.type('r');
+            if (Date.now() - typed > 1000) {
+              again.type('r');
+              typed = Date.now();
+            }
             return told.length > 0;
           },
           20_000,
