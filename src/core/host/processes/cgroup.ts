@@ -13,7 +13,7 @@ export interface CgroupLimits {
 
 interface CgroupPlacement {
   enforced: boolean;
-  /** Why limits are not enforced, for the host's conditions; empty when they are. */
+  /** Why limits are not enforced, or not by a unit where systemd runs; empty when all is as it should be. */
   reason: string;
 }
 
@@ -77,7 +77,7 @@ export const makeCgroup = async (instanceId: string, limits: CgroupLimits): Prom
     if (inUnit.enforced) return inUnit;
     // It is not to end with its agent's service.
     const alone = await (await makeGroup(root, instanceId, limits, enabled))(pid);
-    return alone.enforced ? alone : inUnit;
+    return { ...alone, reason: inUnit.reason };
   };
 };
 

@@ -49,6 +49,8 @@ export const startVmm = async (spec: VmSpec, start: VmmStart, log: Logger): Prom
     const ready = makeReady(spec, start.sockets);
     const place = async ({ pid }: ProcessIdentity): Promise<void> => {
       const { enforced, reason } = await (await ready)(pid);
+      if (enforced && reason !== '')
+        log.warn({ instanceId: spec.instanceId, reason }, 'it has a cgroup without a unit');
       if (!enforced) log.debug({ instanceId: spec.instanceId, reason }, 'limits are not enforced');
     };
     // It needs the machine's cgroup before the VMM is there.

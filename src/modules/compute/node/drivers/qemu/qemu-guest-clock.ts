@@ -15,15 +15,17 @@ const nanoseconds = 1_000_000;
 const channels = z.array(z.looseObject({ label: z.string(), 'frontend-open': z.boolean() }));
 
 /** An agent in the guest has opened its channel. One that a suspended guest had open is open when it goes on. */
-const listens = async (qmp: QmpClient): Promise<boolean> =>
+export const agentListens = async (qmp: QmpClient): Promise<boolean> =>
   channels
     .parse(await qmp.execute('query-chardev'))
     .some((channel) => channel.label === agentChannel && channel['frontend-open']);
 
-/** As `VmmDriver.setClock`. */
-export const setGuestClock = async (qmp: QmpClient, handle: VmHandle): Promise<boolean> => {
-  if (!(await listens(qmp))) return false;
-  return GuestAgent.converse(join(socketFolder(handle), qemuSockets.agent), handle.user, deadlineMs, async (agent) => {
+/**
+ * Gives a guest whose agent listens its host's time, and resolves once it has that. Holds no monitor meanwhile, for an
+ * agent may take its time, and others ask for the machine's state. Rejects when the agent does not do it.
+ */
+export const setGuestClock = async (handle: Pick<VmHandle, 'runDir' | 'user'>): Promise<void> => {
+  await GuestAgent.converse(join(socketFolder(handle), qemuSockets.agent), handle.user, deadlineMs, async (agent) => {
     // It fails too when the clock is set and only the hardware's, which is right anyway, could not be written.
     const failed = await agent.execute('guest-set-time', { time: Date.now() * nanoseconds }).then(
       () => '',
@@ -33,6 +35,5 @@ export const setGuestClock = async (qmp: QmpClient, handle: VmHandle): Promise<b
     const now = z.number().parse(await agent.execute('guest-get-time')) / nanoseconds;
     if (now < asked - rightWithinMs || now > Date.now() + rightWithinMs)
       throw new Error(failed || `its clock is ${Math.round(now - asked)} ms off`);
-    return true;
   });
 };

@@ -47,7 +47,7 @@ import { forcedExit, type VmExit } from '../vmm-exit';
 import { qemuArguments, qemuLogs, qemuSockets, tpmSocket, uefiVariables } from './qemu-arguments';
 import { attachQemuDisk, detachQemuDisk, qemuDisks } from './qemu-disks';
 import { attachQemuNic, detachQemuNic, qemuNics } from './qemu-nics';
-import { setGuestClock } from './qemu-guest-clock';
+import { agentListens, setGuestClock } from './qemu-guest-clock';
 import { exitOf, QemuMonitor, stateOf } from './qemu-monitor';
 import { qemuStartFailure } from './qemu-failure';
 import { addQemuVcpus, checkQemuResize, qemuSize, setQemuMemory } from './qemu-resize';
@@ -240,8 +240,10 @@ export class QemuDriver extends VmmDriver {
     });
   }
 
-  override setClock(handle: VmHandle): Promise<boolean> {
-    return this.monitor.converse(handle, (qmp) => setGuestClock(qmp, handle));
+  override async setClock(handle: VmHandle): Promise<boolean> {
+    if (!(await this.monitor.converse(handle, agentListens))) return false;
+    await setGuestClock(handle);
+    return true;
   }
 
   async nmi(handle: VmHandle): Promise<void> {
