@@ -61,7 +61,7 @@ describe('verbs that are asked of one instance at once', () => {
   };
 
   it(
-    'stop, start and resize: each is done or refused by name, and the host agrees with us in the end',
+    'stop, start and resize of one without a maximum: each is done or refused by name, and the host agrees with us in the end',
     async () => {
       const id = await make('busy');
       for (let round = 0; round < rounds; round += 1) {

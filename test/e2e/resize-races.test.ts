@@ -69,6 +69,27 @@ describe('instances that are resized while they run', () => {
     expect({ vcpus: claim?.vcpus, memoryBytes: Number(claim?.memory_bytes) }).toEqual({ vcpus, memoryBytes });
   };
 
+  it('keep the limits that they were started with: others are refused with the reason', async () => {
+    const wide = { vcpus: base.vcpus + 2, memoryBytes: base.memoryBytes + 256 * MiB };
+    await cloud.api.ok('POST', '/flavors', { name: 'slow', ...wide, limits: { disk: { iops: 100 } } });
+    const id = await make('limited');
+    expect(await ask(id, 'resize', { flavor: 'slow' })).toMatchObject({
+      status: 409,
+      body: {
+        code: 'resize_needs_stop',
+        detail:
+          'It runs, and its disks and cards get other limits only at a start: stop it first, then resize and start it.',
+      },
+    });
+    await agree(id, base.vcpus, base.memoryBytes);
+    const stopped = await ask(id, 'stop', { force: true });
+    await cloud.settled(stopped.body.taskId);
+    expect((await resize(id, 'slow')).state).toBe('succeeded');
+    expect((await read(id)).flavor.limits).toMatchObject({ disk: { iops: 100 }, nic: null });
+    const { taskId } = await cloud.api.ok('DELETE', `/instances/${id}`);
+    expect((await cloud.settled(taskId)).state).toBe('succeeded');
+  });
+
   it(
     'get vCPUs and memory, and give vCPUs back; all agree, also after a killed agent',
     async () => {
