@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { exec } from '../../../src/core/host/processes/exec';
 import { processesNaming } from '../../../src/core/host/processes/processes-naming';
+import { chEvents } from '../../../src/modules/compute/node/drivers/cloud-hypervisor/ch-config';
 import { ChClient } from '../../../src/modules/compute/node/drivers/cloud-hypervisor/ch-client';
 import { unixTransport } from '../../../src/modules/compute/node/drivers/cloud-hypervisor/ch-transport';
 import { CloudHypervisorDriver } from '../../../src/modules/compute/node/drivers/cloud-hypervisor/cloud-hypervisor.driver';
@@ -200,8 +201,9 @@ describe('cloud-hypervisor: what only it does', () => {
       serial = await SerialClient.connect(driver.serialSocket(handle));
       await serial.expect('ready');
       serial.type('w');
-      const log = join(spec.logDir, 'cloud-hypervisor.log');
-      await waitFor('the second', async () => (await readFile(log, 'utf8')).split('triggered').length === 3, 20_000);
+      // Its reset is told in its events, and one of before from then on.
+      const events = join(spec.runDir, chEvents);
+      await waitFor('the second', async () => (await readFile(events, 'utf8')).split('rebooted').length === 3, 20_000);
       // The first of the two is told with the time of before: it is on record already.
       const next = listen();
       await waitFor('both', () => next.length === 2, 20_000);
