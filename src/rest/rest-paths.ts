@@ -1,4 +1,4 @@
-// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 a28240735eacc403e469335beae4e29ec934a353ed18a8e482cb6f8ae1320b34
+// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 2ed6eaae54cffc1d15d21a4f5d956004f5e9e01f62c522c65b1b5d3e15aa9eee
 export interface paths {
   '/api-tokens': {
     parameters: {
@@ -250,6 +250,16 @@ export interface paths {
           'application/json': {
             description?: string | null;
             diskBytes?: number | null;
+            hardware?: {
+              /** @default null */
+              cpuModel?: string | null;
+              /**
+               * @default null
+               * @enum {string|null}
+               */
+              pageSize?: '2MiB' | '1GiB' | null;
+              sharedMemory?: boolean | null;
+            } | null;
             limits?: {
               /** @default null */
               disk?: {
@@ -4365,6 +4375,11 @@ export interface components {
       createdAt: string;
       description: string;
       diskBytes: number;
+      hardware: {
+        cpuModel: string | null;
+        pageSize: string | null;
+        sharedMemory: boolean;
+      };
       /** Format: uuid */
       id: string;
       limits: {
@@ -4593,6 +4608,11 @@ export interface components {
       description: string;
       flavor: {
         diskBytes: number;
+        hardware: {
+          cpuModel: string | null;
+          pageSize: string | null;
+          sharedMemory: boolean;
+        };
         /** Format: uuid */
         id: string | null;
         limits: {

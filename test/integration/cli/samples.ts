@@ -35,6 +35,7 @@ export const instance = {
     memoryBytes: 268_435_456,
     diskBytes: 0,
     limits: { disk: null, nic: null },
+    hardware: { pageSize: null, sharedMemory: false, cpuModel: null },
   },
   image: { id: ids.image, name: 'debian' },
   host: { id: ids.host, name: 'h1' },
@@ -74,6 +75,7 @@ export const flavor = {
   vendorData: null,
   vmm: null,
   limits: { disk: null, nic: null },
+  hardware: { pageSize: null, sharedMemory: false, cpuModel: null },
   createdAt: at,
 };
 

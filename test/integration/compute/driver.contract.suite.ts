@@ -11,6 +11,7 @@ import type { GuestEvent } from '../../../src/modules/compute/node/drivers/guest
 import type { VmHandle, VmSpec, VmmDriver } from '../../../src/modules/compute/node/drivers/vmm-driver';
 import { lockFile } from './lock-file';
 import { diskContract } from './disk.contract.suite';
+import { hardwareContract } from './hardware.contract.suite';
 import { kernelContract } from './kernel.contract.suite';
 import { nicContract } from './nic.contract.suite';
 import { waitFor } from '../../support/wait-for';
@@ -266,6 +267,7 @@ export const driverContract = (name: string, subject: () => ContractSubject): vo
 
     suspendContract(subject, specOf, start, awaitGuest);
     resizeContract(subject, specOf, start, awaitGuest);
+    hardwareContract(subject, specOf, start, awaitGuest);
 
     it('kills one that is paused', async () => {
       const { driver, handle, serial } = await start();

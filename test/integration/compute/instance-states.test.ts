@@ -43,6 +43,7 @@ describe('who decides the state of an instance', () => {
       flavorId: randomUUID(),
       flavorName: 'tiny',
       limits: { disk: null, nic: null },
+      hardware: {},
       vcpus: 1,
       memoryBytes: 2 ** 28,
       diskBytes: 2 ** 25,

@@ -10,6 +10,7 @@ import { parseInteger, parseSize } from '../../../core/cli/input/parse-size';
 import { fact, type Section } from '../../../core/cli/output/sections';
 import type { Flavor } from '../contract/compute.api';
 import { readVendorData } from './guest-data-file';
+import { addHardwareOptions, hardwareFacts, hardwareFrom, type HardwareOptions } from './hardware-options';
 import { addLimitOptions, limitFacts, limitsFrom, type LimitOptions } from './limit-options';
 
 const flavorNoun: Noun = { name: 'flavor', plural: 'flavors', path: '/flavors', inProject: false };
@@ -46,6 +47,7 @@ const view = (flavor: Flavor): Section[] => [
       fact('Root disk', diskOf(flavor)),
       ...(flavor.vmm === null ? [] : [fact('VMM', flavor.vmm)]),
       ...limitFacts(flavor.limits),
+      ...hardwareFacts(flavor.hardware),
       ...(flavor.vendorData ? [fact('Vendor data', flavor.vendorData)] : []),
       fact('Created', moment(flavor.createdAt)),
       fact('Id', flavor.id),
@@ -59,19 +61,21 @@ export class FlavorCommands implements CliRegistrar {
     addListOptions(flavor.command('list').description('list flavors')).action((options: ListOptions) =>
       context.printList((search) => context.list('/flavors', { query: search }), columns, options),
     );
-    addLimitOptions(
-      flavor
-        .command('create')
-        .description('create a flavor (admins only)')
-        .argument('<name>')
-        .requiredOption('--vcpus <count>', 'virtual CPUs')
-        .requiredOption('--memory <size>', 'e.g. 256MiB or 4GiB; at least 64 MiB')
-        .option('--disk <size>', 'root disk, e.g. 10GiB; as large as the image when missing')
-        .option(
-          '--vendor-data <file>',
-          'given to every guest of this flavor beside its user data: text in one of the forms of cloud-init',
-        )
-        .option('--vmm <kind>', 'its instances run on this kind of virtual machine monitor, e.g. qemu'),
+    addHardwareOptions(
+      addLimitOptions(
+        flavor
+          .command('create')
+          .description('create a flavor (admins only)')
+          .argument('<name>')
+          .requiredOption('--vcpus <count>', 'virtual CPUs')
+          .requiredOption('--memory <size>', 'e.g. 256MiB or 4GiB; at least 64 MiB')
+          .option('--disk <size>', 'root disk, e.g. 10GiB; as large as the image when missing')
+          .option(
+            '--vendor-data <file>',
+            'given to every guest of this flavor beside its user data: text in one of the forms of cloud-init',
+          )
+          .option('--vmm <kind>', 'its instances run on this kind of virtual machine monitor, e.g. qemu'),
+      ),
     )
       .option('--description <text>')
       .addHelpText(
@@ -81,14 +85,15 @@ export class FlavorCommands implements CliRegistrar {
       .action(
         async (
           name: string,
-          options: LimitOptions & {
-            vcpus: string;
-            memory: string;
-            disk?: string;
-            vendorData?: string;
-            vmm?: string;
-            description?: string;
-          },
+          options: LimitOptions &
+            HardwareOptions & {
+              vcpus: string;
+              memory: string;
+              disk?: string;
+              vendorData?: string;
+              vmm?: string;
+              description?: string;
+            },
         ) => {
           const body = {
             name,
@@ -100,6 +105,7 @@ export class FlavorCommands implements CliRegistrar {
             ...(options.vendorData !== undefined && { vendorData: await readVendorData(options.vendorData) }),
             ...(options.vmm !== undefined && { vmm: options.vmm }),
             ...limitsFrom(options),
+            ...hardwareFrom(options),
             ...(options.description !== undefined && { description: options.description }),
           };
           context.show(await context.request('post', '/flavors', { body }), view);

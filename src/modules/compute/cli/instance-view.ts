@@ -3,6 +3,7 @@ import { formatBytes, formatTime, moment } from '../../../core/cli/output/format
 import { fact, type Section } from '../../../core/cli/output/sections';
 import type { GuestData, Instance } from '../contract/compute.api';
 import type { InstanceState } from '../contract/instance-states';
+import { hardwareFacts } from './hardware-options';
 import { limitFacts } from './limit-options';
 
 const tones: Record<InstanceState, Tone> = {
@@ -94,6 +95,7 @@ export const instanceView =
         ...(i.rescue ? [fact('Rescue', `boots from a temporary disk of ${i.rescue.image.name}`)] : []),
         fact('Host', i.host ? `${i.host.name}${i.vmm === null ? '' : ` (${i.vmm})`}` : 'not chosen yet'),
         ...limitFacts(i.flavor.limits),
+        ...hardwareFacts(i.flavor.hardware),
         fact('SSH keys', i.sshKeys.map(keyLabel).join(', ') || 'none'),
         ...(i.configDrive ? [fact('Config drive', i.configDrive)] : []),
         ...(i.machine.secureBoot ? [fact('Secure Boot', 'yes')] : []),

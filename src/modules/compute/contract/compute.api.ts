@@ -7,6 +7,7 @@ import { driveForms } from '../../network/contract/drive-forms';
 import { lock, metadata, tags } from './instance-labels';
 import { instanceStates } from './instance-states';
 import { maximum } from './instance-maximum';
+import { hardwareInput, hardwareShown } from './hardware';
 import { limitsInput, limitsShown } from './limits';
 import { machineInput, machineShown } from './machine-options';
 import { restartPolicies } from './restart-policies';
@@ -30,6 +31,8 @@ export const createFlavor = z.strictObject({
   vmm: vmmKind.default(null),
   /** How fast the disks and cards of its instances are. */
   limits: limitsInput,
+  /** What its instances are made of. */
+  hardware: hardwareInput,
 });
 /** Sizes stay: instances were made with them. */
 export const updateFlavor = z.strictObject({
@@ -46,6 +49,7 @@ export const flavor = createFlavor
     vendorData: z.string().nullable(),
     vmm: z.string().nullable(),
     limits: limitsShown,
+    hardware: hardwareShown,
   })
   .meta({ id: 'Flavor' });
 
@@ -159,6 +163,7 @@ export const instance = z
       diskBytes: field.bytes,
       /** How fast its disks are, all together, and each of its cards. */
       limits: limitsShown,
+      hardware: hardwareShown,
     }),
     image: z.object({ id: field.id, name: z.string() }),
     /** Null while it has none, and for those who may not see hosts. */

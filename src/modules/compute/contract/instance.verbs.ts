@@ -3,6 +3,7 @@ import * as field from '../../../core/http/routes/fields';
 import { openSet } from '../../../core/m2m/verbs/open-set';
 import { NotUnderstood } from '../../../core/m2m/verbs/not-understood';
 import { type AnyVerb, defineVerb, type OlderForm } from '../../../core/m2m/verbs/verb';
+import { hardwareAsked } from './hardware';
 import { limitsShown } from './limits';
 import { machineAsked } from './machine-options';
 import { restartPolicies } from './restart-policies';
@@ -92,6 +93,8 @@ const instanceSpec = z.object({
   machine: machineAsked.optional(),
   /** How fast its disks and cards are. Absent: as fast as they go; sent only when something is limited. */
   limits: limitsShown.optional(),
+  /** What it is made of. Absent: as the host does by itself; sent only when something is asked for. */
+  hardware: hardwareAsked.optional(),
   /**
    * Its first disk is a temporary one: after a restart of the host its machine stays off. Absent: it is not; sent only
    * when it is.
@@ -164,6 +167,13 @@ const withoutLimits: OlderForm = (args) => {
   return args;
 };
 
+/** An agent of before would make its memory and its vCPUs as it makes all. */
+const withoutHardware: OlderForm = (args) => {
+  const { hardware } = instanceSpec.pick({ hardware: true }).parse(args['spec']);
+  if (hardware !== undefined) throw new NotUnderstood('what the hardware of instances is');
+  return args;
+};
+
 /**
  * Brings the instance to the wanted power state, observed before it answers. A lower generation than the last accepted
  * one is refused (`stale_generation`). Power off: power button, up to `graceSeconds`, then hard; `reason` of the result
@@ -178,7 +188,7 @@ export const instanceEnsure = defineVerb('instance.ensure', {
     graceSeconds: z.number().int().min(0),
   }),
   result: observedInstance,
-  revision: 9,
+  revision: 10,
   older: {
     2: withoutRestartPolicy,
     3: withoutMachine,
@@ -188,6 +198,7 @@ export const instanceEnsure = defineVerb('instance.ensure', {
     7: withoutKernel,
     8: withoutMax,
     9: withoutLimits,
+    10: withoutHardware,
   },
   timeoutMs: 15_000,
   long: true,

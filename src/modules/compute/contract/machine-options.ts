@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type AskedOfHardware, capabilitiesForHardware } from './hardware';
 import { capabilitiesForLimits, type Limits, noLimits } from './limits';
 import type { VmmCapability } from './vmm-capabilities';
 
@@ -87,9 +88,11 @@ export const shownOfMachine = (asked: AskedOfMachine): z.infer<typeof machineSho
 export const capabilitiesFor = ({
   machine: asked = {},
   limits = noLimits,
+  hardware = {},
 }: {
   machine?: AskedOfMachine | undefined;
   limits?: Limits | undefined;
+  hardware?: AskedOfHardware | undefined;
 }): VmmCapability[] => [
   ...switchNames.filter((name) => asked[name] === true).map((name) => machineSwitches[name]),
   ...policyNames.flatMap((name) => {
@@ -97,4 +100,5 @@ export const capabilitiesFor = ({
     return wanted === undefined ? [] : [machinePolicies[name][wanted]];
   }),
   ...capabilitiesForLimits(limits),
+  ...capabilitiesForHardware(hardware),
 ];

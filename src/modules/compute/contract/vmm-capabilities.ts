@@ -29,6 +29,9 @@ const vmmCapabilities = {
   'memory-hotplug': 'memory added while it runs',
   'disk-limits': 'limits of how fast disks are',
   'nic-limits': 'limits of how fast NICs are',
+  'huge-pages': 'memory of huge pages',
+  'shared-memory': 'shared memory',
+  'cpu-models': 'models of CPUs',
   snapshot: 'snapshots of a running machine',
   'live-migration': 'moves to another host while it runs',
 } as const;

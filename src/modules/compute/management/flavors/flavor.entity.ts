@@ -1,5 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { bigintAsNumber } from '../../../../core/db/rows/transformers';
+import type { AskedOfHardware } from '../../contract/hardware';
 import type { Limits } from '../../contract/limits';
 
 @Entity('flavor')
@@ -16,5 +17,7 @@ export class FlavorEntity {
   @Column('text', { nullable: true }) vmm!: string | null;
   /** How fast disks and cards are. */
   @Column('jsonb') limits!: Limits;
+  /** What is asked of the hardware. */
+  @Column('jsonb') hardware!: AskedOfHardware;
   @Column('timestamptz', { name: 'created_at' }) createdAt!: Date;
 }

@@ -5,6 +5,7 @@ import type { Op } from '../../../../core/db/rows/op';
 import { nameTaken, notFound } from '../../../../core/errors/problem';
 import { Outbox } from '../../../../core/events/outbox';
 import type { Page, PageRequest } from '../../../../core/http/routes/pagination';
+import { askedOfHardware, shownOfHardware } from '../../contract/hardware';
 import type { createFlavor, Flavor, updateFlavor } from '../../contract/compute.api';
 import type { FlavorEntity } from './flavor.entity';
 import { FlavorRepository } from './flavor.repository';
@@ -22,7 +23,13 @@ export class FlavorService {
   async create(op: Op, input: z.output<typeof createFlavor>): Promise<Flavor> {
     if (await this.flavors.nameTaken(op, input.name)) throw nameTaken('flavor', input.name);
     await this.vmmKinds.check(op, input.vmm, 'body.vmm');
-    const flavor = { id: timeOrderedUuid(), ...input, vendorData: input.vendorData ?? '', createdAt: new Date() };
+    const flavor = {
+      id: timeOrderedUuid(),
+      ...input,
+      hardware: askedOfHardware(input.hardware),
+      vendorData: input.vendorData ?? '',
+      createdAt: new Date(),
+    };
     await this.flavors.insert(op, flavor);
     await this.changed(op, 'created', flavor);
     return present(flavor);
@@ -86,5 +93,6 @@ const present = (f: FlavorEntity): Flavor => ({
   vendorData: f.vendorData === '' ? null : f.vendorData,
   vmm: f.vmm,
   limits: f.limits,
+  hardware: shownOfHardware(f.hardware),
   createdAt: f.createdAt.toISOString(),
 });

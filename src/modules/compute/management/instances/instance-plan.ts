@@ -44,6 +44,7 @@ export const instanceOf = (name: string, { flavor, image, ...plan }: InstancePla
     vcpus: flavor.vcpus,
     memoryBytes: flavor.memoryBytes,
     limits: flavor.limits,
+    hardware: flavor.hardware,
     vendorData: vendorDataOf({ image: image.vendorData, flavor: flavor.vendorData }),
     diskBytes: Math.max(flavor.diskBytes, image.virtualBytes),
     imageId: image.id,

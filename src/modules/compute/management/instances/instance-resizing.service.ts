@@ -7,8 +7,9 @@ import { seesHosts } from '../../../host/contract/sees-hosts';
 import { Hosts, type SchedulableHost } from '../../../host/contract/host.ports';
 import { Projects } from '../../../identity/contract/identity.ports';
 import { Placement } from '../../../scheduler/contract/scheduler.ports';
-import { instanceEnsure } from '../../contract/instance.verbs';
-import { type Limits, limitsOf } from '../../contract/limits';
+import { instanceEnsure, type InstanceSpec } from '../../contract/instance.verbs';
+import { hardwareOf } from '../../contract/hardware';
+import { limitsOf } from '../../contract/limits';
 import type { FlavorEntity } from '../flavors/flavor.entity';
 import { FlavorService } from '../flavors/flavor.service';
 import { type ResizeInput, ResizeInstanceWorkflow } from '../workflows/resize-instance.workflow';
@@ -55,39 +56,49 @@ export class InstanceResizing {
     const input = { project, flavorId: flavor.id, flavorName: flavor.name, vcpus, memoryBytes };
     await this.verbs.refuse(op, instance, 'resize');
     const runs = instance.state === 'running';
-    const refusal = runs ? (runningResizeRefusal(instance, size) ?? limitsRefusal(instance, flavor)) : undefined;
+    const refusal = runs ? (runningResizeRefusal(instance, size) ?? machineRefusal(instance, flavor)) : undefined;
     if (refusal) throw conflict(refusal.code, refusal.detail, { state: instance.state });
     await this.placement.checkResize(op, instance.id, size, seesHosts(access.principal));
-    const stopped: Omit<ResizeInput, 'instanceId'> = { ...input, diskBytes, limits: flavor.limits };
+    const stopped: Omit<ResizeInput, 'instanceId'> = {
+      ...input,
+      diskBytes,
+      limits: flavor.limits,
+      hardware: flavor.hardware,
+    };
     if (!runs) return this.verbs.ask(op, of, 'resize', instance, this.resizing.definition, stopped);
     const next = { generation: instance.generation + 1 };
     return this.verbs.ask(op, of, 'resize', instance, this.resizingRunning.definition, input, next);
   }
 
   /** It stays on its host, whose VMM and agent must be able to do what the flavor says. */
-  private async refuseUnable(op: Op, instance: InstanceEntity, { limits }: FlavorEntity): Promise<void> {
-    const wanted = limitsOf({ limits });
+  private async refuseUnable(op: Op, instance: InstanceEntity, flavor: FlavorEntity): Promise<void> {
+    const wanted = { ...limitsOf(flavor), ...hardwareOf(flavor) };
     const host = instance.hostId === null ? undefined : await this.hosts.byId(op, instance.hostId);
-    if (!host || wanted.limits === undefined) return;
-    const refused = lacking(host, instance, wanted.limits);
+    if (!host || Object.keys(wanted).length === 0) return;
+    const refused = lacking(host, instance, wanted);
     if (refused !== undefined)
       throw unprocessable('body.flavor', 'host_lacks', `The flavor cannot be had on its host: ${refused}.`);
   }
 }
 
-/** A machine that runs keeps the limits that it was started with. */
-const limitsRefusal = (now: InstanceEntity, { limits }: FlavorEntity): ReturnType<typeof runningResizeRefusal> =>
-  isDeepStrictEqual(now.limits, limits) ? undefined : needsStop('its disks and cards get other limits only at a start');
+/** A machine that runs keeps the limits and the hardware that it was started with. */
+const machineRefusal = (
+  now: InstanceEntity,
+  { limits, hardware }: FlavorEntity,
+): ReturnType<typeof runningResizeRefusal> => {
+  if (!isDeepStrictEqual(now.limits, limits)) return needsStop('its disks and cards get other limits only at a start');
+  return isDeepStrictEqual(now.hardware, hardware) ? undefined : needsStop('it gets other hardware only at a start');
+};
 
-/** Why the host cannot keep the instance to the limits, in words. */
+/** Why the host cannot give the instance what the flavor says, in words. */
 const lacking = (
   { parts, verbs }: Pick<SchedulableHost, 'parts' | 'verbs'>,
   { wantedVmm, vmm, firmware, machine }: InstanceEntity,
-  limits: Limits,
+  wanted: Pick<InstanceSpec, 'limits' | 'hardware'>,
 ): string | undefined => {
-  const needed = neededRevision(instanceEnsure, { spec: { limits } });
-  if ((verbs?.[instanceEnsure.name] ?? 1) < needed) return 'its agent is of a release from before rate limits';
-  for (const need of vmmNeeds({ vmm: wantedVmm ?? vmm, firmware, machine, limits })) {
+  const needed = neededRevision(instanceEnsure, { spec: wanted });
+  if ((verbs?.[instanceEnsure.name] ?? 1) < needed) return 'its agent is of a release from before that';
+  for (const need of vmmNeeds({ vmm: wantedVmm ?? vmm, firmware, machine, ...wanted })) {
     const refused = need.code === 'machine' ? need.refuses(parts) : undefined;
     if (refused !== undefined) return refused;
   }

@@ -2,6 +2,7 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { bigintAsNumber } from '../../../../core/db/rows/transformers';
 import type { DriveForm } from '../../../network/contract/drive-forms';
 import type { InstancePort, WantedNic } from '../../../network/contract/network.ports';
+import type { AskedOfHardware } from '../../contract/hardware';
 import type { Limits } from '../../contract/limits';
 import type { AskedOfMachine } from '../../contract/machine-options';
 import type { RestartPolicy } from '../../contract/restart-policies';
@@ -28,6 +29,7 @@ export const shownOfInstance = [
   'maxVcpus',
   'maxMemoryBytes',
   'limits',
+  'hardware',
   'stopGraceSeconds',
   'wantedVmm',
   'tags',
@@ -108,6 +110,8 @@ export class InstanceEntity {
   maxMemoryBytes!: number | null;
   /** Of its flavor when it was made or resized. */
   @Column('jsonb') limits!: Limits;
+  /** As `limits`: what is asked of its hardware. */
+  @Column('jsonb') hardware!: AskedOfHardware;
   @Column('integer', { name: 'stop_grace_seconds' }) stopGraceSeconds!: number;
   @Column('uuid', { name: 'wanted_host_id', nullable: true }) wantedHostId!: string | null;
   @Column('uuid', { name: 'host_id', nullable: true }) hostId!: string | null;

@@ -5,6 +5,7 @@ import { seesHosts } from '../../../host/contract/sees-hosts';
 import { Hosts } from '../../../host/contract/host.ports';
 import { InstancePorts, type InstancePort } from '../../../network/contract/network.ports';
 import type { Instance } from '../../contract/compute.api';
+import { shownOfHardware } from '../../contract/hardware';
 import { shownOfMachine } from '../../contract/machine-options';
 import type { ShownInstance } from './instance.entity';
 import { shownReason } from './state-reason';
@@ -45,6 +46,7 @@ export class InstancePresenter {
         memoryBytes: i.memoryBytes,
         diskBytes: i.diskBytes,
         limits: i.limits,
+        hardware: shownOfHardware(i.hardware),
       },
       image: { id: i.imageId, name: i.imageName },
       host: i.hostId === null || !told ? null : { id: i.hostId, name: hosts.get(i.hostId) ?? i.hostId },

@@ -1,6 +1,7 @@
 import { neededRevision } from '../../../../core/m2m/verbs/revisions';
 import { poolNeed, poolStore } from '../../../storage/contract/pool-needs';
 import type { PlacementRequest } from '../../../scheduler/contract/scheduler.ports';
+import { hardwareOf } from '../../contract/hardware';
 import { limitsOf } from '../../contract/limits';
 import { instanceEnsure, instanceSeed } from '../../contract/instance.verbs';
 import { vmmNeeds } from '../vmms/vmm-needs';
@@ -32,6 +33,7 @@ export const placementRequest = (i: InstanceEntity, pool: string): PlacementRequ
       machine: i.machine,
       kernel: i.kernel !== null,
       limits: i.limits,
+      hardware: i.hardware,
     }),
     poolNeed(pool),
   ],
@@ -46,6 +48,7 @@ export const placementRequest = (i: InstanceEntity, pool: string): PlacementRequ
         ...bootKernelOf(i),
         ...maxOf(i),
         ...limitsOf(i),
+        ...hardwareOf(i),
       },
     }),
     [instanceSeed.name]: neededRevision(instanceSeed, { ...vendorDataOf(i), ...metadataOf(i) }),

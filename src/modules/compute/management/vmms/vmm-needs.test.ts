@@ -94,3 +94,10 @@ it('wants a VMM that can keep to the limits, with what else is asked of the mach
   );
   expect(refusal([qemu], { limits: { disk: null, nic: null } })).toBeUndefined();
 });
+
+it('wants a VMM that can make the hardware', () => {
+  const hardware = { sharedMemory: true } as const;
+  expect(refusal([{ ...qemu, capabilities: ['bios', 'shared-memory'] }], { hardware })).toBeUndefined();
+  expect(refusal([qemu], { hardware })).toEqual(['machine', 'shared memory: none of its virtual machine monitors can']);
+  expect(refusal([qemu], { hardware: {} })).toBeUndefined();
+});

@@ -1,4 +1,5 @@
 import type { HostNeed, HostParts } from '../../../host/contract/host-needs';
+import type { AskedOfHardware } from '../../contract/hardware';
 import type { Limits } from '../../contract/limits';
 import { capabilitiesFor, type AskedOfMachine } from '../../contract/machine-options';
 import { capabilityInWords, type VmmCapability } from '../../contract/vmm-capabilities';
@@ -16,6 +17,8 @@ export interface WantedVmm {
   kernel?: boolean;
   /** What it must keep to. */
   limits?: Limits;
+  /** What its memory and vCPUs are. */
+  hardware?: AskedOfHardware;
 }
 
 /** The VMMs that a host has, as far as they are kept beside it. */
@@ -23,8 +26,8 @@ export const vmmsOf = ({ vmms = [] }: HostParts): readonly KeptVmm[] =>
   vmms as readonly unknown[] as readonly KeptVmm[];
 
 /** A host with a VMM that works, of the kind that is asked for, with the firmware that the image boots by. */
-export const vmmNeeds = ({ vmm, firmware, machine, kernel = false, limits }: WantedVmm): HostNeed[] => {
-  const wanted = [...capabilitiesFor({ machine, limits }), ...(kernel ? (['image-kernel'] as const) : [])];
+export const vmmNeeds = ({ vmm, firmware, machine, kernel = false, limits, hardware }: WantedVmm): HostNeed[] => {
+  const wanted = [...capabilitiesFor({ machine, limits, hardware }), ...(kernel ? (['image-kernel'] as const) : [])];
   const candidates = (parts: HostParts): KeptVmm[] => candidatesOf(parts, vmm);
   return [
     {

@@ -11,6 +11,7 @@ import { Placement } from '../../../scheduler/contract/scheduler.ports';
 import { Volumes } from '../../../storage/contract/storage.ports';
 import { createVolume, recordRootVolume } from '../../../storage/contract/volume.steps';
 import { startVmm, vmmAbsent } from '../../contract/instance.steps';
+import { hardwareOf } from '../../contract/hardware';
 import { limitsOf } from '../../contract/limits';
 import { instanceSeed } from '../../contract/instance.verbs';
 import {
@@ -80,6 +81,7 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
             maxVcpus,
             maxMemoryBytes,
             limits,
+            hardware,
             wantedVmm,
             restartPolicy,
             generation,
@@ -101,6 +103,7 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
             maxVcpus,
             maxMemoryBytes,
             limits,
+            hardware,
             wantedVmm,
             restartPolicy,
             generation,
@@ -178,6 +181,7 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
               ...machineOf({ machine }),
               ...maxOf(claimed),
               ...limitsOf(claimed),
+              ...hardwareOf(claimed),
             };
             return { generation, spec };
           },

@@ -4,6 +4,7 @@ import type { Op } from '../../../../core/db/rows/op';
 import { PermanentError } from '../../../../core/workflow/definition/workflow-error';
 import { InstancePorts } from '../../../network/contract/network.ports';
 import { DataVolumes, Volumes } from '../../../storage/contract/storage.ports';
+import { hardwareOf } from '../../contract/hardware';
 import { limitsOf } from '../../contract/limits';
 import type { InstanceState } from '../../contract/instance-states';
 import { withoutPolicies } from '../../contract/machine-options';
@@ -66,6 +67,7 @@ export class InstanceSteps {
       ...machineOf(rescue ? { machine: withoutPolicies(instance.machine) } : instance),
       ...maxOf(instance),
       ...limitsOf(instance),
+      ...hardwareOf(instance),
     };
   }
 

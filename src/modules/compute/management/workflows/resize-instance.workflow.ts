@@ -5,6 +5,7 @@ import { defineWorkflow, Workflow } from '../../../../core/workflow/definition/d
 import { Placement } from '../../../scheduler/contract/scheduler.ports';
 import { Volumes } from '../../../storage/contract/storage.ports';
 import { growVolume } from '../../../storage/contract/volume.steps';
+import { hardwareAsked } from '../../contract/hardware';
 import { limitsShown } from '../../contract/limits';
 import { instanceSeed } from '../../contract/instance.verbs';
 import { seedOf } from '../instances/asked-of-host';
@@ -24,6 +25,7 @@ const input = z.strictObject({
   diskBytes: field.bytes,
   /** Tasks from before there were any have none. */
   limits: limitsShown.optional(),
+  hardware: hardwareAsked.optional(),
 });
 export type ResizeInput = z.output<typeof input>;
 
@@ -88,10 +90,10 @@ export class ResizeInstanceWorkflow extends Workflow<ResizeInput> {
       .tx('resized', {
         title: 'Resized',
         run: async (c) => {
-          const { instanceId, flavorId, flavorName, vcpus, memoryBytes, diskBytes, limits } = c.input;
+          const { instanceId, flavorId, flavorName, vcpus, memoryBytes, diskBytes, limits, hardware } = c.input;
           await placement.resize(c.op, instanceId, { vcpus, memoryBytes, diskBytes });
           await volumes.grown(c.op, c.out['claim-room'].volumeId, diskBytes);
-          const size = { vcpus, memoryBytes, diskBytes, ...(limits && { limits }) };
+          const size = { vcpus, memoryBytes, diskBytes, ...(limits && { limits }), ...(hardware && { hardware }) };
           await instances.update(c.op, instanceId, { flavorId, flavorName, ...size });
           await steps.release(c.op, instanceId, c.taskId, null);
           return {};

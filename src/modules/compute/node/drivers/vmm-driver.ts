@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { VerbFailure } from '../../../../core/m2m/verbs/verb-handler';
 import type { VmmInventory } from '../../contract/vmm.inventory';
+import type { AskedOfHardware } from '../../contract/hardware';
 import type { Limits, NicLimits } from '../../contract/limits';
 import type { AskedOfMachine } from '../../contract/machine-options';
 import type { GuestEvent } from './guest-event';
@@ -62,6 +63,8 @@ export interface VmSpec {
   machine?: AskedOfMachine;
   /** How fast its disks are, all together; each card has its own limit. Absent: as fast as they go. */
   limits?: Limits;
+  /** What its memory and vCPUs are. Absent: as this VMM does by itself. */
+  hardware?: AskedOfHardware;
   /** Network namespace of the VMM process (`ip netns` name); null for the host's. */
   netns: string | null;
   /** User (and group) id that the VMM runs as, this instance's alone; no account of the host. */

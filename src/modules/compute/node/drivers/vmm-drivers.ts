@@ -6,6 +6,7 @@ import { sandboxUsers } from '../../../../core/host/sandbox/sandbox-users';
 import { VerbFailure } from '../../../../core/m2m/verbs/verb-handler';
 import { Logging } from '../../../../core/telemetry/logging';
 import type { VmmInventory } from '../../contract/vmm.inventory';
+import type { AskedOfHardware } from '../../contract/hardware';
 import type { Limits } from '../../contract/limits';
 import { type AskedOfMachine, capabilitiesFor } from '../../contract/machine-options';
 import type { ComputeConfig } from '../../contract/compute.config';
@@ -63,7 +64,13 @@ export class VmmDrivers {
    * `no_such_machine`.
    */
   async best(
-    needs: { firmware?: Firmware; machine?: AskedOfMachine; kernel?: object; limits?: Limits } = {},
+    needs: {
+      firmware?: Firmware;
+      machine?: AskedOfMachine;
+      kernel?: object;
+      limits?: Limits;
+      hardware?: AskedOfHardware;
+    } = {},
   ): Promise<VmmDriver> {
     this.known ??= this.probe();
     const probed = await this.known.catch((error: unknown) => {

@@ -39,6 +39,11 @@ const recordedSpec = z.object({
     .optional(),
   /** How fast its disks and cards are. Absent: as fast as they go. */
   limits: limitsShown.optional(),
+  /** What its memory and vCPUs are. Absent: as the host does by itself. */
+  hardware: z
+    .object({ pageSize: z.enum(['2MiB', '1GiB']), sharedMemory: z.literal(true), cpuModel: z.string() })
+    .partial()
+    .optional(),
   /** Its first disk is a temporary one: a restart of the host does not bring it back. */
   rescue: z.literal(true).optional(),
   /** The kernel that lies beside its first disk boots it. Absent: what is on the disk does. */

@@ -89,6 +89,7 @@ export class VmSpecs {
       ...(spec.firmware !== undefined && { firmware: spec.firmware }),
       ...(spec.machine !== undefined && { machine: spec.machine }),
       ...(spec.limits !== undefined && { limits: spec.limits }),
+      ...(spec.hardware !== undefined && { hardware: spec.hardware }),
       nics: attached.nics.map((nic) => nicOf(nic, spec.limits)),
       netns: attached.netns,
       user: record.user,

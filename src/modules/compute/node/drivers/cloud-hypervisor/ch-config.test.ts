@@ -47,6 +47,14 @@ describe('what boots', () => {
   });
 });
 
+it('shares the memory of a guest where that is asked for', () => {
+  const memoryOf = (hardware: VmSpec['hardware']) =>
+    chConfig({ ...spec, hardware }, { firmware: '/fw', kernel: '', cmdline: '' }, { landlock: false, names: true })
+      .memory;
+  expect(memoryOf({ sharedMemory: true })).toMatchObject({ shared: true });
+  expect(memoryOf({})).not.toHaveProperty('shared');
+});
+
 describe('limits', () => {
   const configOf = (part: Partial<VmSpec>) =>
     chConfig({ ...spec, ...part }, { firmware: '/fw', kernel: '', cmdline: '' }, { landlock: false, names: true });

@@ -47,7 +47,7 @@ interface ChRateLimiter {
 /** Body of vm.create, as far as it is used here. Unknown members would be ignored silently, so this is typed. */
 export interface ChVmConfig {
   cpus: { boot_vcpus: number; max_vcpus: number };
-  memory: { size: number; hotplug_size?: number };
+  memory: { size: number; hotplug_size?: number; shared?: true };
   payload: { firmware: string } | { kernel: string; cmdline: string; initramfs?: string };
   disks: {
     id: string;
@@ -149,8 +149,7 @@ export const checkNicForCh = (nic: VmNic): void => {
  */
 export const chConfig = (spec: VmSpec, payload: ChPayload, { landlock, names }: ChAbilities): ChVmConfig => ({
   cpus: { boot_vcpus: spec.vcpus, max_vcpus: Math.max(spec.vcpus, spec.max?.vcpus ?? 0) },
-  // By ACPI, its default: it has no word by which it says what a guest took of virtio-mem.
-  memory: { size: spec.memoryBytes, ...(roomToGrow(spec) > 0 && { hotplug_size: roomToGrow(spec) }) },
+  memory: memory(spec),
   payload: bootedBy(spec, payload),
   ...(spec.limits?.disk && { rate_limit_groups: [limitGroup(spec.limits.disk)] }),
   disks: spec.disks.map((disk) => chDisk(disk, spec.limits?.disk != null)),
@@ -164,6 +163,13 @@ export const chConfig = (spec: VmSpec, payload: ChPayload, { landlock, names }: 
   ...(spec.machine?.watchdog === 'restart' && { watchdog: true as const }),
   platform: platform(spec.instanceId, names),
   ...(landlock && { landlock_enable: true as const, landlock_rules: landlockRules(spec) }),
+});
+
+const memory = (spec: VmSpec): ChVmConfig['memory'] => ({
+  size: spec.memoryBytes,
+  // By ACPI, its default: it has no word by which it says what a guest took of virtio-mem.
+  ...(roomToGrow(spec) > 0 && { hotplug_size: roomToGrow(spec) }),
+  ...(spec.hardware?.sharedMemory === true && { shared: true as const }),
 });
 
 /** The instance's own kernel goes before what the host boots disks by. */

@@ -61,6 +61,7 @@ const machineCapabilities = [
   'panic-policy',
   'disk-limits',
   'nic-limits',
+  'shared-memory',
 ] as const satisfies VmmCapability[];
 
 /** Cloud Hypervisor by its API. One process is one VM: whatever goes wrong with it, ending the process cleans up. */

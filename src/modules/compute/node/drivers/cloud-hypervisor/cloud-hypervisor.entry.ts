@@ -21,6 +21,7 @@ export const cloudHypervisorEntry: VmmDriverEntry = {
     'landlock',
     'disk-limits',
     'nic-limits',
+    'shared-memory',
     'uefi',
     'direct-kernel',
     'watchdog-restart',

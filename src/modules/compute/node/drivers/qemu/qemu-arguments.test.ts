@@ -41,6 +41,16 @@ describe('qemuArguments', () => {
       false,
     ]);
   });
+  it('makes memory that others may map of a file without a name, also what comes while the machine runs', () => {
+    expect(valuesOf(qemuArguments(spec, 'tcg'), '-object').filter((value) => value.startsWith('memory-'))).toEqual([]);
+    const max = { vcpus: 3, memoryBytes: 512 * 1024 * 1024 };
+    const args = qemuArguments({ ...spec, max, hardware: { sharedMemory: true } }, 'tcg');
+    expect(valuesOf(args, '-object').filter((value) => value.startsWith('memory-'))).toEqual([
+      'memory-backend-memfd,id=more-memory,size=268435456B,share=on,reserve=off',
+      'memory-backend-memfd,id=main-memory,size=268435456B,share=on',
+    ]);
+    expect(valuesOf(args, '-machine')).toContain('memory-backend=main-memory');
+  });
   it('states the format, the lock and the read-only flag of every disk', () => {
     const [file, node] = valuesOf(qemuArguments(spec, 'tcg'), '-blockdev').map(
       (value) => JSON.parse(value) as Record<string, unknown>,

@@ -6,6 +6,7 @@ import type { VmDisk, VmNic, VmSpec } from '../vmm-driver';
 import { qemuDataDisk, qemuDataDisks, qemuDisk, qemuLimitsObject, type QemuDisk } from './qemu-disks';
 import type { Plugged } from './qemu-hotplug';
 import { qemuCards, qemuNic } from './qemu-nics';
+import { mainMemoryArguments } from './qemu-memory';
 import { sizeArguments } from './qemu-resize';
 import type { UefiFirmware } from './uefi-firmware';
 
@@ -250,6 +251,7 @@ export const qemuArguments = (
   'none',
   ...machine(accel, uefi !== null, spec.machine?.secureBoot === true),
   ...sizeArguments(spec, accel === 'kvm' ? 'host' : 'max'),
+  ...mainMemoryArguments(spec),
   '-action',
   actions(spec),
   '-boot',

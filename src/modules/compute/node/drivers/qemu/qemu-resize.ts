@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { checkMemoryStep, checkVcpus, roomToGrow } from '../common/resize-checks';
 import { resizeHeld, resizeNeedsStop, type VmSize, type VmSpec } from '../vmm-driver';
+import { memoryBackend } from './qemu-memory';
 import type { QmpClient } from './qmp-client';
 
 /** Its id among QEMU's devices. */
@@ -46,13 +47,12 @@ export const sizeArguments = (spec: VmSpec, model: 'host' | 'max'): string[] => 
     ...Array.from({ length: spec.vcpus - 1 }, (_, index) => device(cpuDevice(model, index + 1))).flat(),
     '-m',
     `size=${spec.memoryBytes}B${room > 0 ? `,maxmem=${spec.memoryBytes + room}B` : ''}`,
-    ...(room > 0 ? memoryArguments(room) : []),
+    ...(room > 0 ? memoryArguments(room, spec) : []),
   ];
 };
 
-const memoryArguments = (room: number): string[] => [
-  '-object',
-  `memory-backend-ram,id=more-memory,size=${room}B,reserve=off`,
+const memoryArguments = (room: number, { hardware }: VmSpec): string[] => [
+  ...memoryBackend('more-memory', room, hardware, { reserve: 'off' }),
   ...device({
     driver: 'virtio-mem-pci',
     id: memoryId,

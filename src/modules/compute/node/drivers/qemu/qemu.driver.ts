@@ -85,6 +85,7 @@ const machineCapabilities = ({
   'panic-policy',
   'disk-limits',
   ...(nicLimits ? (['nic-limits'] as const) : []),
+  'shared-memory',
 ];
 
 /** QEMU by its monitor protocol. Everything it needs after an agent restart is in the handle and beside the sockets. */

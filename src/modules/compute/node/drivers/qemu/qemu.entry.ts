@@ -27,6 +27,7 @@ export const qemuEntry: VmmDriverEntry = {
     'panic-policy',
     'disk-limits',
     'nic-limits',
+    'shared-memory',
     'vnc',
   ],
   rank: ({ accel }) => (accel === 'kvm' ? 1 : 2),

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { replaceFile } from '../../../../../core/host/files/replace-file';
 import { formatRecord, parseRecord, type RecordForm } from '../../../../../core/host/records/record-form';
 import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
+import { hardwareAsked } from '../../../contract/hardware';
 import { limitsShown } from '../../../contract/limits';
 import type { VmmCapability } from '../../../contract/vmm-capabilities';
 import type { VmmInventory } from '../../../contract/vmm.inventory';
@@ -84,6 +85,7 @@ const simulatedForm: RecordForm<{ token: string; spec: VmSpec }> = {
         }),
       ),
       limits: limitsShown.optional(),
+      hardware: hardwareAsked.optional(),
       netns: z.string().nullable(),
       user: z.literal(0).default(0),
       runDir: z.string(),
@@ -92,6 +94,7 @@ const simulatedForm: RecordForm<{ token: string; spec: VmSpec }> = {
   }),
 };
 
+const machineCapabilities = ['disk-limits', 'nic-limits', 'shared-memory'] as const satisfies VmmCapability[];
 const payload: ChPayload = { firmware: '/simulated', kernel: '', cmdline: '' };
 
 /** Simulated VMs of this process by run folder: like real ones they belong to the host, not to a driver object. */
@@ -149,15 +152,14 @@ export class SimulatedDriver extends VmmDriver {
         'image-kernel',
         'bios',
         'uefi',
-        'disk-limits',
-        'nic-limits',
+        ...machineCapabilities,
       ] satisfies VmmCapability[],
     };
   }
 
   validate(spec: VmSpec): void {
     checkSpec(spec, [chSockets.serial]);
-    checkMachine(spec, ['disk-limits', 'nic-limits'], 'the simulated VMM');
+    checkMachine(spec, machineCapabilities, 'the simulated VMM');
   }
 
   async start(spec: VmSpec): Promise<VmHandle> {

@@ -19,6 +19,7 @@ export const simulatedEntry: VmmDriverEntry = {
     'uefi',
     'disk-limits',
     'nic-limits',
+    'shared-memory',
   ],
   // Only taken when nothing real is there.
   rank: () => 3,
