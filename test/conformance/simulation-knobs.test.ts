@@ -73,6 +73,36 @@ describe('knobs of the simulation', () => {
     await waitFor('the guest to give two vCPUs back', async () => (await vcpus(2)).status === 204);
     expect((await lab.session.info()).config).toMatchObject({ cpus: { boot_vcpus: 2 } });
   });
+  it('guestDebug: only a build for debugging dumps memory, into a new file', async () => {
+    const folder = mkdtempSync('/tmp/t-core-');
+    const dump = (name = 'core'): Promise<Answer> =>
+      lab.session.put('vm.coredump', { destination_url: `file://${folder}/${name}` });
+    try {
+      await lab.open();
+      await lab.run();
+      expect(await dump()).toMatchObject({ status: 404, text: '["Not Found"]' });
+      await lab.open({ guestDebug: true });
+      expect(await dump()).toMatchObject({ status: 500, text: expect.stringContaining('VM is not running') });
+      await lab.run();
+      expect((await dump()).status).toBe(204);
+      expect((await lab.session.info()).state).toBe('Running');
+      const core = readFileSync(join(folder, 'core'));
+      // An ELF file of type core, with notes and one segment of memory.
+      expect([core.subarray(0, 4).toString('latin1'), core.readUInt16LE(16), core.readUInt16LE(56)]).toEqual([
+        '\u007fELF',
+        4,
+        2,
+      ]);
+      expect(lab.session.eventNames()).toEqual(expect.arrayContaining(['vm/coredumping', 'vm/paused', 'vm/resumed']));
+      // One that fails leaves the VM paused.
+      expect(await dump()).toMatchObject({ status: 500, text: expect.stringContaining('Error coredumping VM') });
+      expect((await lab.session.info()).state).toBe('Paused');
+      expect((await dump('again')).status).toBe(204);
+      expect((await lab.session.info()).state).toBe('Paused');
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
   it('latencyMs: one call takes longer, by its name', async () => {
     await lab.open({ latencyMs: { 'vm.info': 200 } });
     const timed = async (run: () => Promise<unknown>): Promise<number> => {

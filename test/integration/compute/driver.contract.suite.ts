@@ -12,6 +12,7 @@ import type { VmHandle, VmSpec, VmmDriver } from '../../../src/modules/compute/n
 import { lockFile } from './lock-file';
 import { diskContract } from './disk.contract.suite';
 import { hardwareContract } from './hardware.contract.suite';
+import { coreDumpContract } from './core-dump.contract.suite';
 import { kernelContract } from './kernel.contract.suite';
 import { nicContract } from './nic.contract.suite';
 import { waitFor } from '../../support/wait-for';
@@ -266,18 +267,9 @@ export const driverContract = (name: string, subject: () => ContractSubject): vo
     });
 
     suspendContract(subject, specOf, start, awaitGuest);
+    coreDumpContract(subject, specOf, start, awaitGuest);
     resizeContract(subject, specOf, start, awaitGuest);
     hardwareContract(subject, specOf, start, awaitGuest);
-
-    it('kills one that is paused', async () => {
-      const { driver, handle, serial } = await start();
-      await awaitGuest(serial);
-      const exit = driver.waitExit(handle, never);
-      await driver.pause(handle);
-      await driver.kill(handle);
-      expect(await exit).toMatchObject({ cause: 'forced' });
-      expect(await driver.state(handle)).toBe('stopped');
-    });
 
     it('refuses to pause, to resume and to interrupt one that has ended', async () => {
       const { driver, handle } = await start();

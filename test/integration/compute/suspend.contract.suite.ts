@@ -11,7 +11,7 @@ interface Started {
   serial: SerialClient;
 }
 
-/** Machines whose memory goes to the disk of their host: the same for every driver. */
+/** Machines that stand still, and those whose memory goes to the disk of their host: the same for every driver. */
 export const suspendContract = (
   subject: () => ContractSubject,
   specOf: () => VmSpec,
@@ -51,5 +51,15 @@ export const suspendContract = (
     }
     expect(await driver.state(handle)).toBe('running');
     await awaitGuest(serial);
+  });
+
+  it('kills one that is paused', async () => {
+    const { driver, handle, serial } = await start();
+    await awaitGuest(serial);
+    const exit = driver.waitExit(handle, new AbortController().signal);
+    await driver.pause(handle);
+    await driver.kill(handle);
+    expect(await exit).toMatchObject({ cause: 'forced' });
+    expect(await driver.state(handle)).toBe('stopped');
   });
 };

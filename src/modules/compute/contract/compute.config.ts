@@ -30,6 +30,25 @@ export const computeConfigSchema = z.strictObject({
       windowSeconds: z.number().int().min(1).max(86_400).default(600),
     })
     .prefault({}),
+  /** Core dumps of guests, which lie in the state directory. */
+  coreDumps: z
+    .strictObject({
+      /** Kept at most of each instance. */
+      perInstance: z.number().int().min(1).max(100).default(3),
+      /** What all of them may take on this host, in bytes; one that is made counts with all of its guest's memory. */
+      hostBytes: z
+        .number()
+        .int()
+        .min(0)
+        .default(256 * 2 ** 30),
+      /** What must stay free on their file system, in bytes, had a dump no zeros to leave out. */
+      keepFreeBytes: z
+        .number()
+        .int()
+        .min(0)
+        .default(2 ** 30),
+    })
+    .prefault({}),
   cloudHypervisor: z
     .strictObject({
       /** Name on the PATH or absolute path. */

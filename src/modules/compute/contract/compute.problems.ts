@@ -10,6 +10,20 @@ export const computeProblems: HintTable = {
     user: 'Stop it instead, or ask an administrator to make room on its host.',
     operator: 'Free space on the file system of the state directory of the host: the memory of the guest goes there.',
   },
+  no_room_to_dump: {
+    user: 'Delete core dumps that are not needed any more, or ask an administrator to make room on its host.',
+    operator:
+      'Free space on the file system of the state directory of the host, or lower modules.compute.coreDumps.keepFreeBytes.',
+  },
+  too_many_core_dumps: { user: 'Download and delete one of them, then try again.' },
+  core_dumps_full: {
+    user: 'Delete core dumps that are not needed any more, or ask an administrator.',
+    operator: 'Delete core dumps, or raise modules.compute.coreDumps.hostBytes on the host.',
+  },
+  core_dump_failed: {
+    user: askOperator,
+    operator: 'The message is the one of the VMM or of the system: the instance goes on, nothing is left of the dump.',
+  },
   suspend_unprepared: { user: 'Stop the instance and start it once; from then on it can be suspended.' },
   suspend_failed: { user: askOperator, operator: 'The message is the VMM’s own: the instance runs on.' },
   no_root_volume: { user: 'The instance has no disk to run on: delete it, and create it anew.' },
@@ -102,6 +116,8 @@ export const computeProblems: HintTable = {
     operator: 'The message is the one of nft on the host: look at the kernel modules there.',
   },
   no_screen: null,
+  no_core_dump: null,
+  core_dump_absent: null,
   screenshot_too_large: null,
   sandbox_missing: null,
 };

@@ -4,6 +4,7 @@ import { openSet } from '../../../core/m2m/verbs/open-set';
 import { NotUnderstood } from '../../../core/m2m/verbs/not-understood';
 import { type AnyVerb, defineVerb, type OlderForm } from '../../../core/m2m/verbs/verb';
 import { hardwareAsked } from './hardware';
+import { coreDumpFile, coreDumpFormats } from './core-dumps';
 import { limitsShown } from './limits';
 import { machineAsked } from './machine-options';
 import { restartPolicies } from './restart-policies';
@@ -280,6 +281,32 @@ export const instanceNmi = defineVerb('instance.nmi', {
   long: true,
 });
 /**
+ * What is in the memory of its machine, as a file on its host; observed whole and on the disk before it answers. The
+ * machine stands still meanwhile, and goes on afterwards whatever came of it. A repeat with the same `dumpId` is answered
+ * by what is there. Tells its progress. Throws `instance_not_running`, `no_core_dump`, `no_room_to_dump`,
+ * `too_many_core_dumps`, `core_dumps_full`, `core_dump_failed`.
+ */
+export const instanceCoreDump = defineVerb('instance.core-dump', {
+  args: z.object({ instanceId: field.id, dumpId: field.id, format: z.enum(coreDumpFormats) }),
+  result: z.object({ dump: coreDumpFile, instance: observedInstance }),
+  timeoutMs: 15_000,
+  long: true,
+});
+/** The dump is not there, nor made any more; the machine goes on. Nothing to do where there is no trace of the instance. */
+export const instanceCoreDumpAbsent = defineVerb('instance.core-dump-absent', {
+  args: z.object({ instanceId: field.id, dumpId: field.id }),
+  result: z.object({}),
+  timeoutMs: 15_000,
+  long: true,
+});
+/** The core dumps that its host has of it, the newest first. A read. Throws `instance_absent`. */
+export const instanceCoreDumps = defineVerb('instance.core-dumps', {
+  args: z.object({ instanceId: field.id }),
+  result: z.object({ dumps: z.array(coreDumpFile) }),
+  timeoutMs: 15_000,
+  mutating: false,
+});
+/**
  * A deletion's: nothing of the instance comes after it. No host has accepted a newer one, also when the database was
  * restored from a backup that is older than what its hosts know. The largest `integer` of PostgreSQL.
  */
@@ -347,6 +374,9 @@ export const instanceGuestFiles = defineVerb('instance.guest-files', {
 export const computeVerbs: readonly AnyVerb[] = [
   instanceAbsent,
   instanceConsoleLog,
+  instanceCoreDump,
+  instanceCoreDumpAbsent,
+  instanceCoreDumps,
   instanceDevices,
   instanceDisks,
   instanceEnsure,

@@ -9,6 +9,7 @@ const vmmCapabilities = {
   pause: 'pause and resume',
   nmi: 'non-maskable interrupts',
   suspend: 'suspend to disk',
+  'core-dump': 'core dumps of the guest’s memory',
   smbios: 'firmware tables that lead guests to their metadata',
   'disk-locks': 'locks on disks',
   landlock: 'confined by Landlock',

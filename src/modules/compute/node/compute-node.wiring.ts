@@ -6,6 +6,10 @@ import { ConfigDrives } from './seeds/config-drive';
 import { ConsoleHub } from './consoles/console.hub';
 import { ConsoleStreams } from './consoles/console.streams';
 import { InstanceScreens } from './consoles/instance-screens';
+import { CoreDumpCalls } from './core-dumps/core-dump-calls';
+import { CoreDumpStore } from './core-dumps/core-dump-store';
+import { CoreDumpStreams } from './core-dumps/core-dump.streams';
+import { InstanceCoreDumps } from './core-dumps/instance-core-dumps';
 import { VmmDrivers } from './drivers/vmm-drivers';
 import { InstanceObservedSource } from './instances/instance-observed.source';
 import { InstanceRecords } from './instances/instance-records';
@@ -43,7 +47,11 @@ export const computeNodeWiring: NodeWiring = {
       StartsAfterBoot,
       InstanceSuspension,
       InstanceSizes,
+      CoreDumpStore,
+      InstanceCoreDumps,
       InstanceManager,
+      CoreDumpCalls,
+      CoreDumpStreams,
       InstanceDevices,
       SeedStore,
       ConfigDrives,
@@ -59,7 +67,7 @@ export const computeNodeWiring: NodeWiring = {
     bind(InventorySource).to(VmmInventorySource).inSingletonScope();
   },
   verbs: [InstanceHandlers],
-  streams: [ConsoleStreams],
+  streams: [ConsoleStreams, CoreDumpStreams],
   observed: [InstanceObservedSource],
   services: [InstanceManager],
   periodic: [InstanceDevices, InstanceSizes],

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { VerbFailure } from '../../../../core/m2m/verbs/verb-handler';
 import type { VmmInventory } from '../../contract/vmm.inventory';
 import type { AskedOfHardware } from '../../contract/hardware';
+import type { CoreDumpFormat } from '../../contract/core-dumps';
 import type { Limits, NicLimits } from '../../contract/limits';
 import type { AskedOfMachine } from '../../contract/machine-options';
 import type { GuestEvent } from './guest-event';
@@ -104,6 +105,22 @@ export type VmState = 'running' | 'paused' | 'stopped';
 /** Of a VM without a screen; says why, and what helps. */
 export const noScreen = (why: string): VerbFailure => new VerbFailure('no_screen', why, true);
 
+/** Of a VM whose memory cannot be dumped; says why. */
+export const noCoreDump = (why: string): VerbFailure => new VerbFailure('no_core_dump', why, true);
+
+/** A core dump that is to be made. */
+export interface CoreDumping {
+  format: CoreDumpFormat;
+  /** Where it is to lie: in the machine's log folder or below. Nothing lies there yet; the file is root's alone. */
+  path: string;
+  /** Bytes that it has at most: a VMM that was taken over may tell more than a machine has. */
+  limit: number;
+  /** Hears how far it is, in bytes of the guest's memory. */
+  progress: (done: number, total: number) => void;
+  /** Ends it. */
+  signal: AbortSignal;
+}
+
 /** Of a VM that did not come to the state that was asked for. */
 export const notInState = (state: VmState, wanted: VmState): VerbFailure =>
   state === 'stopped'
@@ -187,6 +204,21 @@ export abstract class VmmDriver {
    */
   async setClock(_handle: VmHandle): Promise<boolean> {
     return Promise.resolve(false);
+  }
+  /**
+   * Writes what is in its memory into a file. It stands still meanwhile and goes on afterwards if it ran: whoever calls
+   * sees to that with `settleCoreDump`, also when this throws. Throws a permanent `VerbFailure` `no_core_dump` with the
+   * reason before anything is touched, `core_dump_failed`.
+   */
+  async coreDump(_handle: VmHandle, _dumping: CoreDumping): Promise<void> {
+    await Promise.reject(noCoreDump(`The memory of ${this.kind} machines cannot be dumped.`));
+  }
+  /**
+   * After a dump that was made, failed or was cut: none is at work any more, and nothing of it is left but the file.
+   * Returns its state then. `signal` ends the wait.
+   */
+  async settleCoreDump(handle: VmHandle, _signal: AbortSignal): Promise<VmState> {
+    return this.state(handle);
   }
   /** A non-maskable interrupt in every vCPU: what comes of it is the guest's choice. */
   abstract nmi(handle: VmHandle): Promise<void>;

@@ -9,6 +9,9 @@ import { StatePaths } from '../../../../core/config/state-paths';
 import { RecordProblems } from '../../../../core/host/records/record-problems';
 import { Logging } from '../../../../core/telemetry/logging';
 import { computeConfigSchema } from '../../contract/compute.config';
+import { CoreDumpCalls } from '../core-dumps/core-dump-calls';
+import { CoreDumpStore } from '../core-dumps/core-dump-store';
+import { InstanceCoreDumps } from '../core-dumps/instance-core-dumps';
 import { ConsoleHub } from '../consoles/console.hub';
 import type { VmmDriver } from '../drivers/vmm-driver';
 import type { VmmDrivers } from '../drivers/vmm-drivers';
@@ -44,6 +47,8 @@ export class AgentsOfAHost {
   sizes: InstanceSizes | undefined;
   /** Of the newest agent. */
   leftovers: InstanceLeftovers | undefined;
+  /** Of the newest agent. */
+  dumps: CoreDumpCalls | undefined;
   users = this.newUsers();
   /** Which instances have a config drive now. */
   readonly drives = {
@@ -94,7 +99,21 @@ export class AgentsOfAHost {
     this.afterBoot = new StartsAfterBoot(config, records, machines, reporter, this.logging);
     const suspension = new InstanceSuspension(records, machines);
     this.sizes = new InstanceSizes(config, records, machines, this.logging);
-    return new InstanceManager(records, machines, suspension, this.sizes, kept, restarts, this.afterBoot, this.logging);
+    const dumpStore = new CoreDumpStore(this.store, config);
+    const dumps = new InstanceCoreDumps(records, machines, dumpStore, this.logging);
+    const manager = new InstanceManager(
+      records,
+      machines,
+      suspension,
+      this.sizes,
+      dumps,
+      kept,
+      restarts,
+      this.afterBoot,
+      this.logging,
+    );
+    this.dumps = new CoreDumpCalls(manager, records, dumps, dumpStore);
+    return manager;
   }
 
   remove(): void {

@@ -146,6 +146,7 @@ describe.each(['cards', 'disks'] as const)('InstanceDevices, of %s', (kind) => {
       resizing: false,
       mayGiveLate: false,
       suspending: false,
+      dumping: false,
       suspended: null,
       exit: null,
       exitAt: null,

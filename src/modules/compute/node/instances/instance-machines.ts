@@ -294,6 +294,7 @@ export class InstanceMachines {
     record.paused = false;
     record.leaving = [];
     record.resizing = false;
+    record.dumping = false;
     record.mayGiveLate = false;
     record.exit = exit;
     record.exitAt = new Date().toISOString();

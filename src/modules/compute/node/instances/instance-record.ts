@@ -88,6 +88,8 @@ const instanceRecord = z.object({
   mayGiveLate: z.boolean().default(false),
   /** Set before a suspend: a leftover means that the agent died in the midst of it. */
   suspending: z.boolean().default(false),
+  /** Set before its memory is dumped: a leftover means that the agent died in the midst of it. */
+  dumping: z.boolean().default(false),
   /** Its memory is kept on disk, by this driver, and there is no VMM. */
   suspended: z.object({ driver: z.string() }).nullable().default(null),
   /** Of its last machine, also when the next one runs. */

@@ -59,6 +59,26 @@ const table: [string, string, (left: Left) => void, object, number][] = [
     1,
   ],
   [
+    'running, its memory dumped halfway',
+    'its VMM runs',
+    ({ driver, rewrite }) => {
+      driver.still.add(driver.newest);
+      rewrite({ dumping: true });
+    },
+    { state: 'running' },
+    1,
+  ],
+  [
+    'running, its memory dumped halfway',
+    'its VMM has ended',
+    (left) => {
+      endNewest(left);
+      left.rewrite({ dumping: true });
+    },
+    { state: 'crashed', exit: { reason: 'killed', signal: 'SIGKILL' } },
+    0,
+  ],
+  [
     'running, resized halfway',
     'its VMM runs',
     ({ driver, rewrite }) => {

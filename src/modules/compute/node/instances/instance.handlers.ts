@@ -3,6 +3,9 @@ import { handle, VerbFailure, VerbHandlers, type VerbHandler } from '../../../..
 import {
   instanceAbsent,
   instanceConsoleLog,
+  instanceCoreDump,
+  instanceCoreDumpAbsent,
+  instanceCoreDumps,
   instanceDevices,
   instanceDisks,
   instanceEnsure,
@@ -17,6 +20,7 @@ import {
 } from '../../contract/instance.verbs';
 import { GuestFiles } from '../../../network/contract/network.ports';
 import { ConsoleHub } from '../consoles/console.hub';
+import { CoreDumpCalls } from '../core-dumps/core-dump-calls';
 import { InstanceScreens } from '../consoles/instance-screens';
 import { InstanceStore } from './instance-store';
 import { InstanceDevices } from './instance-devices';
@@ -33,6 +37,7 @@ export class InstanceHandlers extends VerbHandlers {
     private readonly hub: ConsoleHub,
     private readonly screens: InstanceScreens,
     private readonly store: InstanceStore,
+    private readonly dumps: CoreDumpCalls,
   ) {
     super();
   }
@@ -53,6 +58,12 @@ export class InstanceHandlers extends VerbHandlers {
         this.instances.setSuspended(args.instanceId, args.generation, args.suspended, ctx.signal),
       ),
       handle(instanceNmi, (args, ctx) => this.instances.nmi(args.instanceId, ctx.signal)),
+      handle(instanceCoreDump, (args, ctx) => this.dumps.make(args, ctx)),
+      handle(instanceCoreDumpAbsent, async ({ instanceId, dumpId }, ctx) => {
+        await this.dumps.remove(instanceId, dumpId, ctx.signal);
+        return {};
+      }),
+      handle(instanceCoreDumps, async ({ instanceId }) => ({ dumps: await this.dumps.list(instanceId) })),
       handle(instanceAbsent, async (args) => {
         await this.instances.remove(args.instanceId, args.generation);
         return {};

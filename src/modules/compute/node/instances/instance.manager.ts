@@ -1,10 +1,13 @@
 import { injectable } from 'inversify';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { z } from 'zod';
 import { Service } from '../../../../core/lifecycle/service';
 import { VerbFailure } from '../../../../core/m2m/verbs/verb-handler';
 import { Logging } from '../../../../core/telemetry/logging';
 import type { instanceEnsure, instanceResize, ObservedInstance } from '../../contract/instance.verbs';
+import { InstanceCoreDumps, InstanceRemoved } from '../core-dumps/instance-core-dumps';
+import type { VmHandle } from '../drivers/vmm-driver';
 import { newGuest } from './guest-life';
 import { InstanceMachines } from './instance-machines';
 import type { InstanceRecord } from './instance-record';
@@ -19,6 +22,9 @@ import { StartsAfterBoot } from './starts-after-boot';
 type EnsureArgs = z.output<typeof instanceEnsure.args>;
 type ResizeArgs = z.output<typeof instanceResize.args>;
 
+/** Milliseconds for a VMM that has an ear for us. */
+const answerMs = 1000;
+
 const notRunning = (): VerbFailure =>
   new VerbFailure('instance_not_running', 'The instance does not run on this host.', true);
 
@@ -30,6 +36,7 @@ const notRunning = (): VerbFailure =>
 export class InstanceManager extends Service {
   /** Of the call that works on an instance now: a removal does not wait for a stop's grace period. */
   private readonly current = new Map<string, AbortController>();
+  private readonly stopping = new AbortController();
   private readonly log: Logger;
 
   constructor(
@@ -37,6 +44,7 @@ export class InstanceManager extends Service {
     private readonly machines: InstanceMachines,
     private readonly suspension: InstanceSuspension,
     private readonly sizes: InstanceSizes,
+    private readonly dumps: InstanceCoreDumps,
     private readonly kept: KeptMemory,
     private readonly restarts: InstanceRestarts,
     private readonly afterBoot: StartsAfterBoot,
@@ -60,6 +68,7 @@ export class InstanceManager extends Service {
 
   /** Lets go of everything; no guest notices. */
   override async stop(): Promise<void> {
+    this.stopping.abort();
     for (const controller of this.current.values()) controller.abort();
     this.restarts.stop();
     await this.afterBoot.stop();
@@ -86,6 +95,7 @@ export class InstanceManager extends Service {
           resizing: false,
           mayGiveLate: false,
           suspending: false,
+          dumping: false,
           suspended: null,
           exit: null,
           exitAt: null,
@@ -202,7 +212,7 @@ export class InstanceManager extends Service {
   /** Every trace gone, whatever was there. Interrupts what works on the instance now. */
   async remove(instanceId: string, generation: number): Promise<void> {
     this.records.upTo(instanceId, generation);
-    this.current.get(instanceId)?.abort();
+    this.current.get(instanceId)?.abort(new InstanceRemoved());
     await this.machines.exclusively(instanceId, async () => {
       await this.machines.destroy(instanceId, this.records.upTo(instanceId, generation));
       await this.records.remove(instanceId);
@@ -238,6 +248,8 @@ export class InstanceManager extends Service {
 
   private async adopt(record: InstanceRecord): Promise<void> {
     const handle = record.handle;
+    await this.dumps.discardHalf(record);
+    if (handle && record.dumping && (await this.mayRun(handle))) return this.adoptDumping(record, handle);
     if (handle && record.suspending) await this.suspension.settle(record, handle);
     else if (handle) {
       const state = await this.machines.driverOf(handle).state(handle);
@@ -260,5 +272,22 @@ export class InstanceManager extends Service {
         this.log.warn({ instanceId: record.instanceId, strays }, 'ended a machine whose start had been interrupted');
     }
     await this.restarts.consider(record);
+  }
+
+  /** Also of one that does not answer at once. */
+  private async mayRun(handle: VmHandle): Promise<boolean> {
+    const state = this.machines.driverOf(handle).state(handle);
+    state.catch(() => undefined);
+    return (
+      (await Promise.race([state, delay(answerMs, 'unknown', { ref: false })]).catch(() => 'unknown')) !== 'stopped'
+    );
+  }
+
+  /** Its VMM may have no ear for anybody before the dump is over, so no other instance waits for it. */
+  private async adoptDumping(record: InstanceRecord, handle: VmHandle): Promise<void> {
+    const { instanceId } = record;
+    this.log.info({ instanceId, pid: handle.process.pid }, 'adopted an instance in the midst of a core dump');
+    this.machines.watch(record, handle);
+    this.dumps.settleLater(instanceId, this.stopping.signal);
   }
 }

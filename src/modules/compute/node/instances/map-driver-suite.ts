@@ -1,6 +1,14 @@
+import { writeFile } from 'node:fs/promises';
 import type { GuestEvent } from '../drivers/guest-event';
 import { memoryOf } from '../drivers/common/suspended-memory';
-import { resizeHeld, resizeNeedsStop, type VmHandle, type VmSize, type VmState } from '../drivers/vmm-driver';
+import {
+  type CoreDumping,
+  resizeHeld,
+  resizeNeedsStop,
+  type VmHandle,
+  type VmSize,
+  type VmState,
+} from '../drivers/vmm-driver';
 import { crashed, poweredOff, type VmExit } from '../drivers/vmm-exit';
 
 /** A driver whose machines are entries of a map; `failStarts` starts fail before one succeeds. */
@@ -42,6 +50,10 @@ export class MapDriver {
   readonly held = new Set<'vcpus' | 'memory'>();
   /** Called with each change, before it is made. */
   beforeChange: () => void | Promise<void> = () => undefined;
+  /** What happens while its memory is dumped. */
+  duringDump: (signal: AbortSignal) => void | Promise<void> = () => undefined;
+  /** How often it was asked to see a dump out. */
+  settled = 0;
   private started = 0;
 
   validate(): void {
@@ -113,6 +125,19 @@ export class MapDriver {
     await memory.complete();
     if (this.cutSuspend === 'after') throw new Error('the agent was cut here');
     await this.kill(handle);
+  }
+
+  /** As drivers do: it stands still, and a file has what it told until `duringDump` is over. */
+  async coreDump(handle: VmHandle, { path, progress, signal }: CoreDumping): Promise<void> {
+    this.still.add(handle.process.startTime);
+    await writeFile(path, 'memory', { flag: 'wx' });
+    progress(1, 2);
+    await this.duringDump(signal);
+  }
+
+  async settleCoreDump(handle: VmHandle): Promise<VmState> {
+    this.settled += 1;
+    return this.state(handle);
   }
 
   async size(): Promise<VmSize> {

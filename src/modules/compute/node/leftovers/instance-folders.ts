@@ -9,6 +9,7 @@ const nouns: readonly [RegExp, string][] = [
   [/^password$/, 'password'],
   [/^config-drive\.iso/, 'config drive'],
   [/^suspended$/, 'kept memory'],
+  [/^core-dumps$/, 'core dumps'],
   [/^s$/, 'sockets'],
 ];
 

@@ -89,6 +89,14 @@ export class ChClient {
     await this.call('PUT', 'vm.restore', JSON.stringify({ source_url: `file://${directory}` }), deadlines.long);
   }
 
+  /**
+   * Into a file that is not there yet. A VM that runs is paused for it and goes on afterwards, unless it fails. `signal`
+   * ends the wait and nothing else. Throws `ChError` of status 404 where the VMM was built without it.
+   */
+  async coredump(path: string, timeoutMs: number, signal?: AbortSignal): Promise<void> {
+    await this.call('PUT', 'vm.coredump', JSON.stringify({ destination_url: `file://${path}` }), timeoutMs, signal);
+  }
+
   async nmi(): Promise<void> {
     await this.call('PUT', 'vm.nmi', null, deadlines.short);
   }
@@ -125,9 +133,15 @@ export class ChClient {
     });
   }
 
-  private call(method: 'GET' | 'PUT', endpoint: string, body: string | null, timeoutMs: number): Promise<string> {
+  private call(
+    method: 'GET' | 'PUT',
+    endpoint: string,
+    body: string | null,
+    timeoutMs: number,
+    signal?: AbortSignal,
+  ): Promise<string> {
     const result = this.queue.then(async () => {
-      const reply = await this.transport(method, endpoint, body, timeoutMs);
+      const reply = await this.transport(method, endpoint, body, timeoutMs, signal);
       if (reply.status >= 200 && reply.status < 300) return reply.body;
       throw new ChError(endpoint, reply.status, reasons(reply.body));
     });

@@ -41,6 +41,8 @@ export interface ChFacts {
   landlockReason: string;
   /** The firmware's tables can carry names. */
   names: boolean;
+  /** It was built with core dumps. */
+  coreDump: boolean;
 }
 
 const startDeadlineMs = 15_000;
@@ -49,6 +51,8 @@ const chAbilities = z.object({
   landlock_enable: z.boolean().nullish(),
   platform: z.object({ system_product_name: z.string().nullish() }).nullish(),
 });
+/** Milliseconds. */
+const trialCallMs = 10_000;
 const trialMemory = 256 * 1024 * 1024;
 
 /**
@@ -94,13 +98,21 @@ const chTrial = trial.extend({
   landlockReason: z.string(),
   /** It takes the names in the firmware's tables. */
   names: z.boolean(),
+  /** It has the endpoint of core dumps. */
+  coreDump: z.boolean(),
 });
 type ChTrial = z.output<typeof chTrial>;
 
 /** What the VMM says when the kernel cannot confine it. Nothing else means that. */
 const landlockImpossible = 'Failed to apply landlock config';
 
-const noAbilities = { landlock: false, landlockReason: '', names: false };
+const noAbilities = { landlock: false, landlockReason: '', names: false, coreDump: false };
+
+/** Only builds for debugging have the endpoint; all of those that have it refuse a dump of no VM. */
+const hasCoreDump = async (client: ChClient): Promise<boolean> => {
+  const refusal = await client.coredump('/nowhere', trialCallMs).catch((error: unknown) => error);
+  return refusal instanceof ChError && !refusal.unanswered && refusal.status !== 404;
+};
 
 /** Waits for the first words of a booted kernel. */
 const hear = async (spawned: SpawnedVmm, serial: string, log: string): Promise<Trial> => {
@@ -157,6 +169,7 @@ const attempt = async (
     });
     const client = new ChClient(unixTransport(socket, trialUser));
     await awaitApi(socket, client, spawned, log);
+    const coreDump = await hasCoreDump(client);
     await client.create({
       cpus: { boot_vcpus: 1, max_vcpus: 1 },
       memory: { size: trialMemory },
@@ -177,6 +190,7 @@ const attempt = async (
       landlock: confined,
       landlockReason: landlock && !confined ? 'this Cloud Hypervisor knows no Landlock' : '',
       names: config.platform?.system_product_name === 'trial',
+      coreDump,
     };
     if (copy === null) return { works: true, reason: 'not tried: there is no kernel under /boot to boot', ...found };
     await client.boot();
@@ -240,7 +254,7 @@ export const probeCh = async (options: ChProbeOptions): Promise<ChFacts> => {
       version,
       'there is no firmware for it: put hypervisor-fw or CLOUDHV.fd beside the binary or into /usr/share/cloud-hypervisor, or set modules.compute.cloudHypervisor.firmware',
     );
-  const { works, reason, landlock, landlockReason, names } = await kvmTrial(options, binary, version);
+  const { works, reason, landlock, landlockReason, names, coreDump } = await kvmTrial(options, binary, version);
   if (!works) return unusable(version, `KVM does not work here: ${reason}`);
   return {
     version,
@@ -249,5 +263,6 @@ export const probeCh = async (options: ChProbeOptions): Promise<ChFacts> => {
     landlock,
     landlockReason,
     names,
+    coreDump,
   };
 };

@@ -7,12 +7,16 @@ interface ChReply {
   body: string;
 }
 
-/** One request and its answer. Rejects with `ChError` of status 0 when there is none within `timeoutMs`. */
+/**
+ * One request and its answer. Rejects with `ChError` of status 0 when there is none within `timeoutMs`, and when `signal`
+ * fires: what was asked for goes on all the same.
+ */
 export type ChTransport = (
   method: 'GET' | 'PUT',
   endpoint: string,
   body: string | null,
   timeoutMs: number,
+  signal?: AbortSignal,
 ) => Promise<ChReply>;
 
 const largestReply = 8 * 1024 * 1024;
@@ -24,7 +28,7 @@ const largestReply = 8 * 1024 * 1024;
  */
 export const unixTransport =
   (socketPath: string, user: number): ChTransport =>
-  async (method, endpoint, body, timeoutMs) => {
+  async (method, endpoint, body, timeoutMs, signal) => {
     const socket = await connectOwned(socketPath, user).catch((error: Error) => {
       throw new ChError(endpoint, 0, [error.message]);
     });
@@ -54,6 +58,10 @@ export const unixTransport =
         },
       );
       const timer = setTimeout(() => outgoing.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+      const cut = (): void => void outgoing.destroy(new Error('it is not waited for any more'));
+      if (signal?.aborted === true) cut();
+      signal?.addEventListener('abort', cut, { once: true });
+      outgoing.once('close', () => signal?.removeEventListener('abort', cut));
       outgoing.once('error', (error) => {
         clearTimeout(timer);
         lost(error.message);

@@ -32,6 +32,7 @@ import { vmmSandbox } from '../common/vmm-sandbox';
 import type { GuestEvent } from '../guest-event';
 import {
   VmmDriver,
+  type CoreDumping,
   type VmDisk,
   type VmHandle,
   type VmNic,
@@ -42,6 +43,7 @@ import {
 import { forcedExit, type VmExit } from '../vmm-exit';
 import { ChClient } from './ch-client';
 import { chConfig, chEvents, checkForCh, checkNicForCh, chLogs, chSockets, tapFacts } from './ch-config';
+import { dumpChMemory, settleChDump } from './ch-core-dump';
 import { firmwaresOf } from './ch-firmware';
 import { followGuest } from './ch-guest-events';
 import { readWatchdog } from './ch-watchdog';
@@ -83,7 +85,7 @@ export class CloudHypervisorDriver extends VmmDriver {
     // Starts go by what is known while it is found out anew.
     this.facts ??= fresh;
     const facts = await fresh;
-    const { version, usable, reason, landlock } = facts;
+    const { version, usable, reason } = facts;
     this.facts = fresh;
     const warning = chWarning(facts);
     return {
@@ -93,14 +95,15 @@ export class CloudHypervisorDriver extends VmmDriver {
       usable,
       reason,
       ...(warning !== '' && { warning }),
-      capabilities: usable ? this.capabilities(landlock) : [],
+      capabilities: usable ? this.capabilities(facts) : [],
     };
   }
 
-  private capabilities(landlock: boolean): VmmCapability[] {
+  private capabilities({ landlock, coreDump }: ChFacts): VmmCapability[] {
     const { payload } = this.options;
     return [
       ...(landlock ? (['landlock'] as const) : []),
+      ...(coreDump ? (['core-dump'] as const) : []),
       'serial',
       'power-button',
       'reset',
@@ -241,6 +244,14 @@ export class CloudHypervisorDriver extends VmmDriver {
       goOn: () => chSession.resume(client),
       end: () => this.kill(handle),
     });
+  }
+
+  override async coreDump(handle: VmHandle, dumping: CoreDumping): Promise<void> {
+    await dumpChMemory(await this.clientOf(handle), memoryOf(handle), dumping);
+  }
+
+  override async settleCoreDump(handle: VmHandle, signal: AbortSignal): Promise<VmState> {
+    return settleChDump(() => this.state(handle), memoryOf(handle), signal);
   }
 
   async nmi(handle: VmHandle): Promise<void> {

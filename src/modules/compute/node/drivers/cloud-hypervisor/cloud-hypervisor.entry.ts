@@ -15,6 +15,7 @@ export const cloudHypervisorEntry: VmmDriverEntry = {
     'cpu-hotplug',
     'memory-hotplug',
     'suspend',
+    'core-dump',
     'smbios',
     'disk-locks',
     'image-kernel',

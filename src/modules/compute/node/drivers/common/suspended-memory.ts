@@ -1,4 +1,17 @@
-import { chown, lchown, lstat, mkdir, open, readdir, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  lchown,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  rename,
+  rm,
+  stat,
+  statfs,
+  writeFile,
+} from 'node:fs/promises';
 import { join } from 'node:path';
 import { together } from '../../../../../core/host/together';
 import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
@@ -49,9 +62,31 @@ export class SuspendedMemory {
         'Its host has no room on its disk for the memory of the guest.',
         true,
       );
+    await this.lendEmpty();
+    return limit;
+  }
+
+  /**
+   * The VMM may write something else into it, which is not kept here. Throws a permanent `VerbFailure` `no_core_dump` for a
+   * VM of a build that made no folder.
+   */
+  async lendFor(): Promise<void> {
+    if (!(await stat(this.directory).catch(() => null)))
+      throw new VerbFailure('no_core_dump', 'It was started by an older release: stop it and start it once.', true);
+    await this.lendEmpty();
+  }
+
+  /** What the VMM has written under that name is the agent's alone, and lies there. Throws as `own`. */
+  async moveOut(name: string, path: string): Promise<void> {
+    await this.own(0);
+    const file = join(this.directory, name);
+    await chmod(file, 0o600);
+    await rename(file, path);
+  }
+
+  private async lendEmpty(): Promise<void> {
     await this.empty();
     await chown(this.directory, this.user, this.user);
-    return limit;
   }
 
   /** What was written is on the disk, is the agent's again, and counts. */

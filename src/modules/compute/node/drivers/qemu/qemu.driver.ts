@@ -35,6 +35,7 @@ import type { GuestEvent } from '../guest-event';
 import {
   notInState,
   VmmDriver,
+  type CoreDumping,
   type Firmware,
   type VmDisk,
   type VmHandle,
@@ -45,6 +46,7 @@ import {
 } from '../vmm-driver';
 import { forcedExit, type VmExit } from '../vmm-exit';
 import { qemuArguments, qemuLogs, qemuSockets, tpmSocket, uefiVariables } from './qemu-arguments';
+import { coreDumpPipe, dumpQemuMemory, settleQemuDump } from './qemu-core-dump';
 import { attachQemuDisk, detachQemuDisk, qemuDisks } from './qemu-disks';
 import { attachQemuNic, detachQemuNic, qemuNics } from './qemu-nics';
 import { agentListens, setGuestClock } from './qemu-guest-clock';
@@ -119,6 +121,7 @@ export class QemuDriver extends VmmDriver {
       'cpu-hotplug',
       'memory-hotplug',
       'suspend',
+      'core-dump',
       'smbios',
       'disk-locks',
       'image-kernel',
@@ -216,7 +219,7 @@ export class QemuDriver extends VmmDriver {
       await this.end(handle);
     }
     await endTpm(handle);
-    await cleanUp(handle, [...Object.values(qemuSockets), recordSocket, tpmSocket, screenshotFile]);
+    await cleanUp(handle, [...Object.values(qemuSockets), recordSocket, tpmSocket, screenshotFile, coreDumpPipe]);
   }
 
   async reset(handle: VmHandle): Promise<void> {
@@ -239,6 +242,15 @@ export class QemuDriver extends VmmDriver {
       goOn: () => this.resume(handle),
       end: () => this.kill(handle),
     });
+  }
+
+  override async coreDump(handle: VmHandle, dumping: CoreDumping): Promise<void> {
+    this.monitor.assertRunning(handle);
+    await dumpQemuMemory(this.monitor, handle, dumping);
+  }
+
+  override async settleCoreDump(handle: VmHandle, signal: AbortSignal): Promise<VmState> {
+    return settleQemuDump(this.monitor, handle, signal);
   }
 
   override async setClock(handle: VmHandle): Promise<boolean> {

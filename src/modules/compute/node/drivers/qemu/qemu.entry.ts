@@ -14,6 +14,7 @@ export const qemuEntry: VmmDriverEntry = {
     'cpu-hotplug',
     'memory-hotplug',
     'suspend',
+    'core-dump',
     'smbios',
     'disk-locks',
     'image-kernel',

@@ -14,6 +14,7 @@ import {
   withoutNulls,
   type Decoder,
 } from './decode';
+import { coreDump } from './core-dump';
 import { addDevice, removeDevice } from './hotplug';
 import type { DeviceList } from './owned-vm';
 import type { WireRequest } from './request-parser';
@@ -81,7 +82,7 @@ const endpoints: Record<string, Endpoint> = {
       build_version: vmm.profile.buildVersion,
       version: vmm.profile.buildVersion.slice(1),
       pid: process.pid,
-      features: ['io_uring', 'kvm'],
+      features: [...(vmm.knobs.guestDebug ? ['guest_debug'] : []), 'io_uring', 'kvm'],
     }),
   },
   'vmm.shutdown': { verb: 'PUT', action: false, body: 'ignored', run: async (vmm) => vmm.shutdownVmm().then(() => '') },
@@ -125,6 +126,9 @@ const endpoints: Record<string, Endpoint> = {
   'vm.snapshot': call(object('VmSnapshotConfig', { destination_url: required(text) }), (vmm, { destination_url }) =>
     snapshot(vmm, destination_url),
   ),
+  'vm.coredump': call(object('VmCoredumpData', { destination_url: required(text) }), (vmm, { destination_url }) =>
+    coreDump(vmm, destination_url),
+  ),
   'vm.restore': call(restoreBody, silently(restore)),
   'vm.send-migration': call(sendMigrationBody, silently(sendMigration)),
   'vm.receive-migration': call(receiveMigrationBody, silently(receiveMigration)),
@@ -163,7 +167,8 @@ const refused = (endpoint: Endpoint, name: string, request: WireRequest): WireRe
 export const answer = async (vmm: SimulatedVmm, request: WireRequest): Promise<WireReply> => {
   const name = request.target.startsWith(root) ? request.target.slice(root.length) : '';
   const endpoint = Object.hasOwn(endpoints, name) ? endpoints[name] : undefined;
-  if (!endpoint) return { status: 404, body: '["Not Found"]' };
+  // Other builds than those for debugging were made without it.
+  if (!endpoint || (name === 'vm.coredump' && !vmm.knobs.guestDebug)) return { status: 404, body: '["Not Found"]' };
   const refusal = refused(endpoint, name, request);
   if (refusal) return refusal;
   // A boot takes its time after it was announced.

@@ -24,6 +24,8 @@ export interface SimulationKnobs {
   eventLoss: number;
   /** The kernel's Landlock has all that the VMM insists on (Linux 6.2); else a vm.create that asks for it fails. */
   landlock: boolean;
+  /** It is a build for debugging, with `vm.coredump`. */
+  guestDebug: boolean;
   /** Connections are accepted and nothing is answered. */
   stalled: boolean;
 }
@@ -41,5 +43,6 @@ export const defaultKnobs: SimulationKnobs = {
   crashAt: null,
   eventLoss: 0,
   landlock: true,
+  guestDebug: false,
   stalled: false,
 };

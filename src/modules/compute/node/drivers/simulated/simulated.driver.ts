@@ -12,6 +12,7 @@ import type { VmmCapability } from '../../../contract/vmm-capabilities';
 import type { VmmInventory } from '../../../contract/vmm.inventory';
 import { ChClient } from '../cloud-hypervisor/ch-client';
 import { chConfig, chSockets, type ChPayload } from '../cloud-hypervisor/ch-config';
+import { dumpChMemory, settleChDump } from '../cloud-hypervisor/ch-core-dump';
 import { chSession } from '../cloud-hypervisor/ch-session';
 import type { ChTransport } from '../cloud-hypervisor/ch-transport';
 import { ExitRecord } from '../common/exit-record';
@@ -25,6 +26,7 @@ import { defaultKnobs, type SimulationKnobs } from '../simulated-vmm/knobs';
 import { SimulatedVmm } from '../simulated-vmm/simulated-vmm';
 import {
   VmmDriver,
+  type CoreDumping,
   type VmDisk,
   type VmHandle,
   type VmNic,
@@ -123,6 +125,7 @@ export class SimulatedDriver extends VmmDriver {
     this.knobs = {
       ...defaultKnobs,
       resources: 'none',
+      guestDebug: true,
       obeyPowerButton: options.obeyPowerButton,
       powerOffMs: options.powerOffMs,
       ejectMs: options.ejectMs === undefined ? defaultKnobs.ejectMs : options.ejectMs,
@@ -149,6 +152,7 @@ export class SimulatedDriver extends VmmDriver {
         'cpu-hotplug',
         'memory-hotplug',
         'suspend',
+        'core-dump',
         'image-kernel',
         'bios',
         'uefi',
@@ -234,6 +238,17 @@ export class SimulatedDriver extends VmmDriver {
       goOn: () => chSession.resume(client),
       end: () => this.kill(handle),
     });
+  }
+
+  override async coreDump(handle: VmHandle, dumping: CoreDumping): Promise<void> {
+    const { client } = await this.need(handle);
+    const memory = memoryOf(handle);
+    await memory.make();
+    await dumpChMemory(client, memory, dumping);
+  }
+
+  override async settleCoreDump(handle: VmHandle, signal: AbortSignal): Promise<VmState> {
+    return settleChDump(() => this.state(handle), memoryOf(handle), signal);
   }
 
   async nmi(handle: VmHandle): Promise<void> {

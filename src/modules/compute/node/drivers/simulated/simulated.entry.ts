@@ -10,6 +10,7 @@ export const simulatedEntry: VmmDriverEntry = {
     'pause',
     'nmi',
     'suspend',
+    'core-dump',
     'nic-hotplug',
     'disk-hotplug',
     'image-kernel',
