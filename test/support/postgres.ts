@@ -105,6 +105,7 @@ const startCluster = async (dir: string): Promise<Cluster> => {
     full_page_writes: 'off',
     max_connections: 300,
     shared_buffers: "'128MB'",
+    huge_pages: "'off'",
     max_wal_size: "'256MB'",
     wal_level: 'minimal',
     max_wal_senders: 0,

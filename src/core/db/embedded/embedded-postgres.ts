@@ -203,6 +203,8 @@ export class EmbeddedPostgres {
       port: String(port),
       max_connections: '200',
       shared_buffers: '128MB',
+      // Those that a host keeps are for its guests: by itself it would take some.
+      huge_pages: 'off',
       random_page_cost: '1.1',
       jit: 'off',
       log_min_messages: 'warning',
