@@ -1,4 +1,4 @@
-// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 2ed6eaae54cffc1d15d21a4f5d956004f5e9e01f62c522c65b1b5d3e15aa9eee
+// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 6fbf7272b18c812ac6d6cd7f035730c009228275d5a4177a18007656d7fdad99
 export interface paths {
   '/api-tokens': {
     parameters: {
@@ -4414,6 +4414,11 @@ export interface components {
       capacity: {
         diskBytes: number;
         diskBytesUsed: number;
+        hugePages: {
+          bytes: number;
+          bytesUsed: number;
+          size: string;
+        }[];
         instances: number;
         memoryBytes: number;
         memoryBytesUsed: number;
@@ -4454,6 +4459,11 @@ export interface components {
       capacity: {
         diskBytes: number;
         diskBytesUsed: number;
+        hugePages: {
+          bytes: number;
+          bytesUsed: number;
+          size: string;
+        }[];
         instances: number;
         memoryBytes: number;
         memoryBytesUsed: number;

@@ -124,6 +124,7 @@ export const host = {
     vcpusUsed: 1,
     memoryBytes: 8_589_934_592,
     memoryBytesUsed: 268_435_456,
+    hugePages: [{ size: '2MiB', bytes: 2 ** 30, bytesUsed: 0 }],
     diskBytes: 107_374_182_400,
     diskBytesUsed: 0,
     pools: [{ name: 'local', bytes: 100 * 2 ** 30, bytesUsed: 0 }],

@@ -120,11 +120,12 @@ Joined           2020-01-01T00:00:00Z (long ago)
 Id               ${ids.host}
 
 Capacity
-  Instances   1
-  vCPUs       1 of 8 given out (2 threads, overcommitted 4 times: guests share them)
-  Memory      256 MiB of 8 GiB given out
-  Pool local  0 B of 100 GiB given out
-  Disk        0 B of 100 GiB given out
+  Instances           1
+  vCPUs               1 of 8 given out (2 threads, overcommitted 4 times: guests share them)
+  Memory              256 MiB of 8 GiB given out
+  Huge pages of 2MiB  0 B of 1 GiB given out
+  Pool local          0 B of 100 GiB given out
+  Disk                0 B of 100 GiB given out
 
 Conditions
   CONDITION   STATUS   REASON    SINCE   MESSAGE

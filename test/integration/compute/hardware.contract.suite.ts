@@ -1,5 +1,8 @@
-import { readFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { VmHandle, VmSpec, VmmDriver } from '../../../src/modules/compute/node/drivers/vmm-driver';
+import { freeHugePages, keepHugePages, noHugePagesHere } from '../../support/huge-pages';
 import type { ContractSubject } from './driver.contract.suite';
 import type { SerialClient } from './serial-client';
 
@@ -36,13 +39,79 @@ export const hardwareContract = (
       expect(await again.driver.size(again.handle)).toEqual({ vcpus: 2, memoryBytes: 64 * MiB });
     });
 
+    const huge = noHugePagesHere === null ? it : it.skip;
+    huge(
+      `has memory of huge pages, as many as it has memory, and gives them back${noHugePagesHere === null ? '' : ` (skipped: ${noHugePagesHere})`}`,
+      async () => {
+        // 64 MiB are 32 of them.
+        const giveBack = await keepHugePages(33);
+        try {
+          const free = freeHugePages();
+          const spec: VmSpec = { ...specOf(), hardware: { pageSize: '2MiB' } };
+          const { driver, handle, serial } = await start(spec);
+          await awaitGuest(serial);
+          const real = driver.kind === 'qemu';
+          if (real) expect(freeHugePages()).toBe(free - 32);
+          if (real)
+            expect(await readFile(`/proc/${handle.process.pid}/smaps`, 'utf8')).toMatch(/^KernelPageSize: +2048 kB/m);
+          // What is missing is told before anything is made.
+          if (real) {
+            const second = { ...specOf(), runDir: `${spec.runDir}-2`, logDir: `${spec.logDir}-2` };
+            await expect(
+              subject()
+                .make()
+                .start({ ...second, hardware: { pageSize: '2MiB' } }),
+            ).rejects.toMatchObject({
+              code: 'no_huge_pages',
+              permanent: false,
+              detail: '32 are needed and 1 are free',
+            });
+            expect(await readdir(dirname(spec.runDir))).not.toEqual(expect.arrayContaining(['run-2']));
+          }
+          await driver.suspend(handle, spec.memoryBytes);
+          expect(freeHugePages()).toBe(free);
+          if (real) {
+            // Both see that there are enough.
+            const both = await Promise.allSettled(
+              ['a', 'b'].map((name) =>
+                start({
+                  ...spec,
+                  instanceId: randomUUID(),
+                  runDir: `${spec.runDir}-${name}`,
+                  logDir: `${spec.logDir}-${name}`,
+                }),
+              ),
+            );
+            const refused = both.filter((one) => one.status === 'rejected');
+            expect(refused).toMatchObject([{ reason: { code: 'no_huge_pages', permanent: false } }]);
+            for (const one of both) if (one.status === 'fulfilled') await driver.kill(one.value.handle);
+          }
+          const again = await start({ ...spec, suspended: true });
+          await awaitGuest(again.serial);
+          if (real) expect(freeHugePages()).toBe(free - 32);
+          await again.driver.kill(again.handle);
+          expect(freeHugePages()).toBe(free);
+        } finally {
+          await giveBack();
+        }
+      },
+    );
+
+    it('takes no memory that huge pages cannot make up, and none that grows', async () => {
+      const driver = subject().make();
+      const hardware = { pageSize: '2MiB' } as const;
+      const refusal = { code: 'invalid_spec', permanent: true };
+      for (const change of [
+        { memoryBytes: 65 * MiB, hardware },
+        { memoryBytes: 64 * MiB, max: { vcpus: 1, memoryBytes: 192 * MiB }, hardware },
+      ])
+        await expect(driver.start({ ...specOf(), ...change })).rejects.toMatchObject(refusal);
+    });
+
     it('is refused by name where the VMM cannot make it, and nothing is left', async () => {
       const driver = subject().make();
       const { capabilities } = await driver.probe();
-      const wanted = [
-        ['huge-pages', { pageSize: '1GiB' }, 'memory of huge pages'],
-        ['cpu-models', { cpuModel: 'EPYC-v1' }, 'models of CPUs'],
-      ] as const;
+      const wanted = [['cpu-models', { cpuModel: 'EPYC-v1' }, 'models of CPUs']] as const;
       for (const [capability, hardware, words] of wanted)
         if (!capabilities.includes(capability))
           await expect(driver.start({ ...specOf(), hardware })).rejects.toMatchObject({

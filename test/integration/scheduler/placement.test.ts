@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { HostStore } from '../../../src/modules/host/contract/host-needs';
+import { noHugePages } from '../../../src/modules/host/contract/page-sizes';
 import { Hosts, type SchedulableHost } from '../../../src/modules/host/contract/host.ports';
 import { PlacementRefusal } from '../../../src/modules/scheduler/contract/placement-refusal';
-import type { PlacementRequest } from '../../../src/modules/scheduler/contract/scheduler.ports';
+import type { ClaimSize, PlacementRequest } from '../../../src/modules/scheduler/contract/scheduler.ports';
 import { ClaimRepository } from '../../../src/modules/scheduler/management/claim.repository';
 import { SchedulerPlacement } from '../../../src/modules/scheduler/management/scheduler-placement';
 import { startTestDatabase, type TestDatabase } from '../../support/postgres';
@@ -22,6 +23,7 @@ const hostWith = (name: string, init: Partial<SchedulableHost> = {}): Schedulabl
   architecture: 'x86_64',
   vcpus: 8,
   memoryBytes: 1024 * mib,
+  hugePages: noHugePages,
   diskBytes: 10_240 * mib,
   stores: [storeOf('default', 10_240 * mib)],
   parts: { lamps: [{ name: 'great' }] },
@@ -104,6 +106,39 @@ describe('placement', () => {
     });
   });
 
+  it('gives huge pages away as exactly, and they are none of the other memory', async () => {
+    const pages = (mebibytes: number) => ({ ...noHugePages, '2MiB': mebibytes * mib });
+    hosts.listed = [hostWith('one', { hugePages: pages(1024), vcpus: 32 }), hostWith('without', { vcpus: 32 })];
+    const [one] = hosts.listed;
+    const huge = () => request({ memoryBytes: 0, hugePages: pages(256) });
+    // The other memory is all taken.
+    const plain = Array.from({ length: 8 }, () => request());
+    for (const r of plain) await claim(r);
+    const asked = Array.from({ length: 12 }, huge);
+    const outcomes = await Promise.allSettled(asked.map((r) => claim(r)));
+
+    expect(outcomes.filter((o) => o.status === 'fulfilled')).toHaveLength(4);
+    const usage = async () => (await claims.usage(db.database.op, [one?.id ?? ''])).get(one?.id ?? '');
+    expect(await usage()).toMatchObject({ memoryBytes: 1024 * mib, hugePages: pages(1024), instances: 8 });
+    expect(await refusal(claim(huge()))).toMatchObject({
+      cause: expect.stringMatching(
+        /one: needs 128 of huge pages of 2MiB, has 0 free; without: needs 128 of huge pages of 2MiB, has 0 free/,
+      ),
+      message: 'No host has enough huge pages of that size free. Choose another flavor, or ask an administrator.',
+    });
+    // From one kind to the other: many at once, and room for one.
+    const held = asked.filter((_r, index) => outcomes[index]?.status === 'fulfilled');
+    const to = (r: PlacementRequest, size: Partial<ClaimSize>): Promise<void> =>
+      db.database.tx((op) => placement.resize(op, r.instanceId, { vcpus: 1, diskBytes: mib, memoryBytes: 0, ...size }));
+    await db.database.tx((op) => placement.release(op, held[0]?.instanceId ?? ''));
+    const onOne = await Promise.allSettled(plain.map((r) => to(r, { hugePages: pages(256) })));
+    // Those of the other host have none to grow into.
+    expect(onOne.filter((o) => o.status === 'fulfilled')).toHaveLength(1);
+    expect(await usage()).toMatchObject({ memoryBytes: 768 * mib, hugePages: pages(1024) });
+    for (const r of [...plain, ...held]) await db.database.tx((op) => placement.release(op, r.instanceId));
+    expect(await usage()).toMatchObject({ memoryBytes: 0, hugePages: noHugePages, instances: 0 });
+  });
+
   it('lets claims grow where they are only as far as there is room, however many grow at once; and shrink at any time', async () => {
     const one = hostWith('one', { vcpus: 10 });
     hosts.listed = [one];
@@ -133,6 +168,7 @@ describe('placement', () => {
     expect(await sums()).toEqual({
       vcpus: 5,
       memoryBytes: (128 + 512) * mib,
+      hugePages: noHugePages,
       diskBytes: 4 * mib,
       instances: 3,
       stores: { 'pools/default': 4 * mib },

@@ -6,6 +6,8 @@ import { changeUnit, startUnit, systemdRuns, type UnitLimits, unitOf, unitSlice 
 /** What an instance may take. Memory in bytes of guest RAM; the VMM's own need is added here. */
 export interface CgroupLimits {
   memoryBytes: number;
+  /** Of guest RAM that consists of huge pages: counted only where the kernel was told to. Default 0. */
+  hugePageBytes?: number;
   vcpus: number;
   /** Largest number of threads and processes. Default 512 and 8 per vCPU. */
   pids?: number;
@@ -29,10 +31,22 @@ const cpuPeriodMicroseconds = 100_000;
 const weightPerCpu = 100;
 const largestWeight = 10_000;
 
-const unifiedRoot = async (): Promise<string | null> => {
+/** Where version 2 is mounted, and how. */
+const mounted = async (): Promise<{ root: string; options: string[] } | null> => {
   const mounts = await readFile('/proc/self/mounts', 'utf8').catch(() => '');
-  const line = mounts.split('\n').find((l) => l.split(' ')[2] === 'cgroup2');
-  return line?.split(' ')[1] ?? null;
+  const [, root, , options = ''] =
+    mounts
+      .split('\n')
+      .find((l) => l.split(' ')[2] === 'cgroup2')
+      ?.split(' ') ?? [];
+  return root === undefined ? null : { root, options: options.split(',') };
+};
+const unifiedRoot = async (): Promise<string | null> => (await mounted())?.root ?? null;
+
+/** Bytes that the kernel counts as the group's memory: of huge pages only since Linux 6.6, and where it was told to. */
+const countedMemory = async ({ memoryBytes, hugePageBytes = 0 }: CgroupLimits): Promise<number> => {
+  const counted = hugePageBytes > 0 && (await mounted())?.options.includes('memory_hugetlb_accounting') === true;
+  return memoryBytes + (counted ? hugePageBytes : 0) + vmmOverheadBytes;
 };
 
 const checked = (instanceId: string): string => {
@@ -121,7 +135,7 @@ const placeInUnit = async (
   try {
     // Beside a part of the same machine.
     if (await isPopulated(directory)) await writeFile(join(directory, 'cgroup.procs'), String(pid));
-    else await startUnit(instanceId, pid, unitLimits(limits));
+    else await startUnit(instanceId, pid, await unitLimits(limits));
     await writeFile(join(directory, 'memory.oom.group'), '1');
     return { enforced: true, reason: '' };
   } catch (error) {
@@ -135,15 +149,15 @@ const isPopulated = async (directory: string): Promise<boolean | null> => {
   return events === null ? null : /^populated 1$/m.test(events);
 };
 
-const unitLimits = (limits: CgroupLimits): UnitLimits => ({
-  memoryBytes: limits.memoryBytes + vmmOverheadBytes,
+const unitLimits = async (limits: CgroupLimits): Promise<UnitLimits> => ({
+  memoryBytes: await countedMemory(limits),
   cpuPerSecond: limits.vcpus * 1_000_000,
   weight: weightOf(limits),
   tasks: tasksOf(limits),
 });
 
 const writeLimits = async (directory: string, limits: CgroupLimits): Promise<void> => {
-  await writeFile(join(directory, 'memory.max'), String(limits.memoryBytes + vmmOverheadBytes));
+  await writeFile(join(directory, 'memory.max'), String(await countedMemory(limits)));
   await writeFile(join(directory, 'cpu.max'), `${limits.vcpus * cpuPeriodMicroseconds} ${cpuPeriodMicroseconds}`);
   await writeFile(join(directory, 'cpu.weight'), String(weightOf(limits)));
   await writeFile(join(directory, 'pids.max'), String(tasksOf(limits)));
@@ -164,7 +178,7 @@ export const changeLimits = async (instanceId: string, limits: CgroupLimits): Pr
       () => false,
     );
   // What systemd keeps it sets again whenever it looks: it is told.
-  if (await isLimited(unitDirectoryOf(root, instanceId))) await changeUnit(instanceId, unitLimits(limits));
+  if (await isLimited(unitDirectoryOf(root, instanceId))) await changeUnit(instanceId, await unitLimits(limits));
   const directory = directoryOf(root, instanceId);
   if (await isLimited(directory)) await writeLimits(directory, limits);
 };

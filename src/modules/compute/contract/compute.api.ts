@@ -7,7 +7,7 @@ import { driveForms } from '../../network/contract/drive-forms';
 import { lock, metadata, tags } from './instance-labels';
 import { instanceStates } from './instance-states';
 import { maximum } from './instance-maximum';
-import { hardwareInput, hardwareShown } from './hardware';
+import { hardwareInput, hardwareShown, memoryRefusal } from './hardware';
 import { limitsInput, limitsShown } from './limits';
 import { machineInput, machineShown } from './machine-options';
 import { restartPolicies } from './restart-policies';
@@ -19,7 +19,7 @@ export const mostVolumes = 8;
 /** Of user data, as the user gave it. */
 export const maxUserDataBytes = 65_536;
 
-export const createFlavor = z.strictObject({
+const flavorFields = z.strictObject({
   name: field.displayName,
   description: field.description.default(''),
   vcpus: z.number().int().min(1).max(1024),
@@ -34,13 +34,17 @@ export const createFlavor = z.strictObject({
   /** What its instances are made of. */
   hardware: hardwareInput,
 });
+export const createFlavor = flavorFields.superRefine(({ memoryBytes, hardware }, context) => {
+  const message = memoryRefusal(memoryBytes, hardware.pageSize);
+  if (message !== undefined) context.addIssue({ code: 'custom', path: ['memoryBytes'], message });
+});
 /** Sizes stay: instances were made with them. */
 export const updateFlavor = z.strictObject({
   name: field.displayName.optional(),
   description: field.description.optional(),
   vendorData: vendorData.optional(),
 });
-export const flavor = createFlavor
+export const flavor = flavorFields
   .extend({
     id: field.id,
     createdAt: field.timestamp,

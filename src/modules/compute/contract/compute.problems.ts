@@ -6,6 +6,11 @@ export const computeProblems: HintTable = {
     user: 'Try again later or choose a smaller flavor.',
     operator: 'Other programs use the memory of the host: free it, or raise what is kept back for the host.',
   },
+  no_huge_pages: {
+    user: 'Try again later or choose another flavor.',
+    operator:
+      'Other programs use the huge pages of the host, or fewer are kept than before: keep more (vm.nr_hugepages).',
+  },
   no_room_to_suspend: {
     user: 'Stop it instead, or ask an administrator to make room on its host.',
     operator: 'Free space on the file system of the state directory of the host: the memory of the guest goes there.',

@@ -1,11 +1,8 @@
 import { z } from 'zod';
+import { type PageSize, pageSizeNames, pageSizes } from '../../host/contract/page-sizes';
 import type { VmmCapability } from './vmm-capabilities';
 
-/** Sizes of huge pages, in bytes. */
-export const pageSizes = { '2MiB': 2 * 1024 * 1024, '1GiB': 1024 * 1024 * 1024 } as const;
-export type PageSize = keyof typeof pageSizes;
-
-const pageSize = z.enum(Object.keys(pageSizes) as [PageSize, ...PageSize[]]);
+const pageSize = z.enum(pageSizeNames);
 /** As VMMs call them: nothing in such a name ends a value on a command line. */
 const cpuModel = z
   .string()
@@ -59,3 +56,13 @@ export const capabilitiesForHardware = ({ pageSize, sharedMemory, cpuModel }: As
   ...(sharedMemory === true ? (['shared-memory'] as const) : []),
   ...(cpuModel === undefined ? [] : (['cpu-models'] as const)),
 ];
+
+/** Why an instance cannot have so much memory of that kind, in words; undefined when it can. */
+export const memoryRefusal = (memoryBytes: number, pageSize: PageSize | null | undefined): string | undefined =>
+  pageSize != null && memoryBytes % pageSizes[pageSize] !== 0
+    ? `With pages of ${pageSize} memory must be a multiple of ${pageSize}.`
+    : undefined;
+
+/** Of an instance that shall have both: a maximum of memory, and huge pages. */
+export const hugePagesFixed =
+  'Memory of huge pages does not grow while the instance runs: it can have no maximum of memory.';

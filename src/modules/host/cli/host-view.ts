@@ -152,6 +152,9 @@ export const hostView = (host: HostDetail, parts: InventoryTable): Section[] => 
         'Memory',
         `${formatBytes(host.capacity.memoryBytesUsed)} of ${formatBytes(host.capacity.memoryBytes)} given out`,
       ),
+      ...host.capacity.hugePages.map(({ size, bytes, bytesUsed }) =>
+        fact(`Huge pages of ${size}`, `${formatBytes(bytesUsed)} of ${formatBytes(bytes)} given out`),
+      ),
       ...Object.entries(parts).flatMap(([part, { store }]) =>
         store === undefined ? [] : storeFacts(store.noun, host.capacity[part]),
       ),

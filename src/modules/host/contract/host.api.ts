@@ -63,8 +63,11 @@ const machine = z.object({
 const capacity = z.object({
   vcpus: z.number().int(),
   vcpusUsed: z.number().int(),
+  /** Without huge pages. */
   memoryBytes: field.bytes,
   memoryBytesUsed: field.bytes,
+  /** By the size of a page, where there are any. */
+  hugePages: z.array(z.object({ size: z.string(), bytes: field.bytes, bytesUsed: field.bytes })),
   diskBytes: field.bytes,
   diskBytesUsed: field.bytes,
   instances: z.number().int(),

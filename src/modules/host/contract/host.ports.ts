@@ -2,6 +2,7 @@ import type { InUseBy } from '../../../core/errors/in-use';
 import type { Op } from '../../../core/db/rows/op';
 import type { HostState } from './host.api';
 import type { HostParts, HostStore } from './host-needs';
+import type { HugePages } from './page-sizes';
 import type { Leftover } from './leftover';
 
 /** What the scheduler needs of each host. */
@@ -16,7 +17,10 @@ export interface SchedulableHost {
   reason: string;
   architecture: string;
   vcpus: number;
+  /** Without huge pages. */
   memoryBytes: number;
+  /** All that it has, also those in use. */
+  hugePages: HugePages;
   /** Of all stores. */
   diskBytes: number;
   stores: readonly HostStore[];
@@ -63,7 +67,9 @@ export abstract class HostUsage {
 /** What instances have claimed of a host. Memory and disk in bytes. */
 export interface ClaimedRoom {
   vcpus: number;
+  /** Without huge pages. */
   memoryBytes: number;
+  hugePages: HugePages;
   /** In all stores. */
   diskBytes: number;
   /** Bytes by the key of the store; one without a claim may be missing. */

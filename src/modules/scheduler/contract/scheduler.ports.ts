@@ -1,12 +1,16 @@
 import type { Op } from '../../../core/db/rows/op';
 import type { HostNeed } from '../../host/contract/host-needs';
+import type { HugePages } from '../../host/contract/page-sizes';
 
 /** What an instance needs of its host. Memory and disk in bytes. */
 export interface PlacementRequest {
   instanceId: string;
   projectId: string;
   vcpus: number;
+  /** Without huge pages. */
   memoryBytes: number;
+  /** Absent: none. */
+  hugePages?: HugePages;
   diskBytes: number;
   /** Where its disk lies on the host: the key of a store, and what people call it. */
   store: { key: string; words: string };
@@ -30,7 +34,10 @@ export interface DiskRequest extends Pick<PlacementRequest, 'store' | 'needs' | 
 /** How large an instance is on its host. Memory and disk in bytes. */
 export interface ClaimSize {
   vcpus: number;
+  /** Without huge pages. */
   memoryBytes: number;
+  /** Absent: none. */
+  hugePages?: HugePages | undefined;
   diskBytes: number;
 }
 
@@ -38,7 +45,7 @@ export interface HostVerdict {
   hostId: string;
   host: string;
   fits: boolean;
-  /** Stable code of what refused it: `not_ready`, `vcpus`, `memory`, `disk`, `outdated`, `architecture`, or that of a need. */
+  /** Stable code of what refused it: `not_ready`, `vcpus`, `memory`, `huge_pages`, `disk`, `outdated`, `architecture`, or that of a need. */
   code: string;
   reason: string;
   /** What tenants are told when all hosts are refused by it. */

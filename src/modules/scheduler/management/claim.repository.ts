@@ -1,6 +1,7 @@
 import { injectable } from 'inversify';
 import type { Op } from '../../../core/db/rows/op';
 import type { ClaimedRoom, SchedulableHost } from '../../host/contract/host.ports';
+import { type HugePages, noHugePages } from '../../host/contract/page-sizes';
 import { storeBytes } from './filters';
 import type { ClaimSize, DiskRequest, PlacementRequest } from '../contract/scheduler.ports';
 
@@ -8,10 +9,17 @@ interface UsageRow {
   host_id: string;
   vcpus: string;
   memory_bytes: string;
+  huge_2mib_bytes: string;
+  huge_1gib_bytes: string;
   disk_bytes: string;
   stores: Record<string, number>;
   instances: number;
 }
+
+const pagesOf = (row: Pick<UsageRow, 'huge_2mib_bytes' | 'huge_1gib_bytes'>): HugePages => ({
+  '2MiB': Number(row.huge_2mib_bytes),
+  '1GiB': Number(row.huge_1gib_bytes),
+});
 
 const roomOf = (rows: readonly UsageRow[]): Map<string, ClaimedRoom> =>
   new Map(
@@ -20,6 +28,7 @@ const roomOf = (rows: readonly UsageRow[]): Map<string, ClaimedRoom> =>
       {
         vcpus: Number(r.vcpus),
         memoryBytes: Number(r.memory_bytes),
+        hugePages: pagesOf(r),
         diskBytes: Number(r.disk_bytes),
         stores: r.stores,
         instances: r.instances,
@@ -27,12 +36,15 @@ const roomOf = (rows: readonly UsageRow[]): Map<string, ClaimedRoom> =>
     ]),
   );
 
+/** In the order of the columns. */
+const bySize = (pages: HugePages = noHugePages): [number, number] => [pages['2MiB'], pages['1GiB']];
+
 /** Claims and their sums per host. The sum is changed by one guarded UPDATE, so parallel claims cannot overcommit. */
 @injectable()
 export class ClaimRepository {
   async usage(op: Op, hostIds: string[]): Promise<Map<string, ClaimedRoom>> {
     const rows: UsageRow[] = await op.query(
-      'SELECT host_id, vcpus, memory_bytes, disk_bytes, stores, instances FROM host_usage WHERE host_id = ANY($1)',
+      'SELECT host_id, vcpus, memory_bytes, huge_2mib_bytes, huge_1gib_bytes, disk_bytes, stores, instances FROM host_usage WHERE host_id = ANY($1)',
       [hostIds],
     );
     return roomOf(rows);
@@ -41,7 +53,7 @@ export class ClaimRepository {
   async usageOfAll(op: Op): Promise<Map<string, ClaimedRoom>> {
     return roomOf(
       await op.query(
-        'SELECT host_id, vcpus, memory_bytes, disk_bytes, stores, instances FROM host_usage WHERE instances > 0 OR disk_bytes > 0',
+        'SELECT host_id, vcpus, memory_bytes, huge_2mib_bytes, huge_1gib_bytes, disk_bytes, stores, instances FROM host_usage WHERE instances > 0 OR disk_bytes > 0',
       ),
     );
   }
@@ -97,15 +109,17 @@ export class ClaimRepository {
   private async take(op: Op, host: SchedulableHost, request: PlacementRequest): Promise<boolean> {
     const rows: unknown[] = await op.query(
       `WITH room AS (
-         INSERT INTO host_usage AS u (host_id, vcpus, memory_bytes, disk_bytes, stores, instances)
-         VALUES ($1, $3::integer, $4::bigint, $5::bigint, jsonb_build_object($9::text, $5::bigint), 1)
+         INSERT INTO host_usage AS u (host_id, vcpus, memory_bytes, disk_bytes, stores, instances, huge_2mib_bytes, huge_1gib_bytes)
+         VALUES ($1, $3::integer, $4::bigint, $5::bigint, jsonb_build_object($9::text, $5::bigint), 1, $10::bigint, $11::bigint)
          ON CONFLICT (host_id) DO UPDATE
            SET vcpus = u.vcpus + $3, memory_bytes = u.memory_bytes + $4, disk_bytes = u.disk_bytes + $5, instances = u.instances + 1,
+             huge_2mib_bytes = u.huge_2mib_bytes + $10, huge_1gib_bytes = u.huge_1gib_bytes + $11,
              stores = u.stores || jsonb_build_object($9::text, coalesce((u.stores->>$9)::bigint, 0) + $5::bigint)
-           WHERE u.vcpus + $3 <= $6 AND u.memory_bytes + $4 <= $7 AND coalesce((u.stores->>$9)::bigint, 0) + $5 <= $8
+           WHERE u.vcpus + $3 <= $6 AND ($4 = 0 OR u.memory_bytes + $4 <= $7) AND coalesce((u.stores->>$9)::bigint, 0) + $5 <= $8
+             AND ($10 = 0 OR u.huge_2mib_bytes + $10 <= $12) AND ($11 = 0 OR u.huge_1gib_bytes + $11 <= $13)
          RETURNING host_id)
-       INSERT INTO host_claim (instance_id, host_id, vcpus, memory_bytes, disk_bytes, store)
-       SELECT $2, host_id, $3, $4, $5, $9 FROM room RETURNING instance_id`,
+       INSERT INTO host_claim (instance_id, host_id, vcpus, memory_bytes, disk_bytes, store, huge_2mib_bytes, huge_1gib_bytes)
+       SELECT $2, host_id, $3, $4, $5, $9, $10, $11 FROM room RETURNING instance_id`,
       [
         host.id,
         request.instanceId,
@@ -116,23 +130,30 @@ export class ClaimRepository {
         host.memoryBytes,
         storeBytes(host, request.store) ?? 0,
         request.store.key,
+        ...bySize(request.hugePages),
+        ...bySize(host.hugePages),
       ],
     );
     return rows.length === 1;
   }
 
   /** What the instance holds, and where; undefined without a claim. */
-  async of(op: Op, instanceId: string): Promise<(ClaimSize & { hostId: string; store: string }) | undefined> {
-    const rows: { host_id: string; vcpus: number; memory_bytes: string; disk_bytes: string; store: string }[] =
-      await op.query('SELECT host_id, vcpus, memory_bytes, disk_bytes, store FROM host_claim WHERE instance_id = $1', [
-        instanceId,
-      ]);
+  async of(
+    op: Op,
+    instanceId: string,
+  ): Promise<(ClaimSize & { hugePages: HugePages; hostId: string; store: string }) | undefined> {
+    const rows: (Omit<UsageRow, 'vcpus' | 'stores' | 'instances'> & { vcpus: number; store: string })[] =
+      await op.query(
+        'SELECT host_id, vcpus, memory_bytes, huge_2mib_bytes, huge_1gib_bytes, disk_bytes, store FROM host_claim WHERE instance_id = $1',
+        [instanceId],
+      );
     const [row] = rows;
     return (
       row && {
         hostId: row.host_id,
         vcpus: row.vcpus,
         memoryBytes: Number(row.memory_bytes),
+        hugePages: pagesOf(row),
         diskBytes: Number(row.disk_bytes),
         store: row.store,
       }
@@ -142,26 +163,37 @@ export class ClaimRepository {
   /** False when the host has not enough left for what grows: then nothing is written. */
   async resize(op: Op, instanceId: string, size: ClaimSize, host: ClaimSize): Promise<boolean> {
     const rows: unknown[] = await op.query(
-      `WITH held AS (SELECT host_id, vcpus, memory_bytes, disk_bytes, store FROM host_claim WHERE instance_id = $1 FOR UPDATE),
+      `WITH held AS (SELECT host_id, vcpus, memory_bytes, huge_2mib_bytes, huge_1gib_bytes, disk_bytes, store FROM host_claim WHERE instance_id = $1 FOR UPDATE),
        room AS (
          UPDATE host_usage u SET vcpus = u.vcpus + $2 - held.vcpus, memory_bytes = u.memory_bytes + $3 - held.memory_bytes,
            disk_bytes = u.disk_bytes + $4 - held.disk_bytes,
+           huge_2mib_bytes = u.huge_2mib_bytes + $8 - held.huge_2mib_bytes, huge_1gib_bytes = u.huge_1gib_bytes + $9 - held.huge_1gib_bytes,
            stores = u.stores || jsonb_build_object(held.store, (u.stores->>held.store)::bigint + $4::bigint - held.disk_bytes)
          FROM held WHERE u.host_id = held.host_id
            AND ($2 <= held.vcpus OR u.vcpus + $2 - held.vcpus <= $5)
            AND ($3 <= held.memory_bytes OR u.memory_bytes + $3 - held.memory_bytes <= $6)
            AND ($4 <= held.disk_bytes OR (u.stores->>held.store)::bigint + $4::bigint - held.disk_bytes <= $7)
+           AND ($8 <= held.huge_2mib_bytes OR u.huge_2mib_bytes + $8 - held.huge_2mib_bytes <= $10)
+           AND ($9 <= held.huge_1gib_bytes OR u.huge_1gib_bytes + $9 - held.huge_1gib_bytes <= $11)
          RETURNING u.host_id)
-       UPDATE host_claim c SET vcpus = $2, memory_bytes = $3, disk_bytes = $4 FROM room WHERE c.instance_id = $1 RETURNING c.instance_id`,
-      [instanceId, size.vcpus, size.memoryBytes, size.diskBytes, host.vcpus, host.memoryBytes, host.diskBytes],
+       UPDATE host_claim c SET vcpus = $2, memory_bytes = $3, disk_bytes = $4, huge_2mib_bytes = $8, huge_1gib_bytes = $9
+       FROM room WHERE c.instance_id = $1 RETURNING c.instance_id`,
+      [
+        instanceId,
+        ...[size.vcpus, size.memoryBytes, size.diskBytes],
+        ...[host.vcpus, host.memoryBytes, host.diskBytes],
+        ...bySize(size.hugePages),
+        ...bySize(host.hugePages),
+      ],
     );
     return rows.length === 1;
   }
 
   async release(op: Op, instanceId: string): Promise<void> {
     await op.query(
-      `WITH gone AS (DELETE FROM host_claim WHERE instance_id = $1 RETURNING host_id, vcpus, memory_bytes, disk_bytes, store)
-       UPDATE host_usage u SET vcpus = u.vcpus - gone.vcpus, memory_bytes = u.memory_bytes - gone.memory_bytes,
+      `WITH gone AS (DELETE FROM host_claim WHERE instance_id = $1 RETURNING host_id, vcpus, memory_bytes, huge_2mib_bytes, huge_1gib_bytes, disk_bytes, store)
+       UPDATE host_usage u SET vcpus = u.vcpus - gone.vcpus, huge_2mib_bytes = u.huge_2mib_bytes - gone.huge_2mib_bytes,
+         huge_1gib_bytes = u.huge_1gib_bytes - gone.huge_1gib_bytes, memory_bytes = u.memory_bytes - gone.memory_bytes,
          disk_bytes = u.disk_bytes - gone.disk_bytes, instances = u.instances - 1,
          stores = u.stores || jsonb_build_object(gone.store, (u.stores->>gone.store)::bigint - gone.disk_bytes)
        FROM gone WHERE u.host_id = gone.host_id`,

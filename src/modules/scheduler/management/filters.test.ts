@@ -1,5 +1,6 @@
 import type { SchedulableHost } from '../../host/contract/host.ports';
 import type { PlacementRequest } from '../contract/scheduler.ports';
+import { noHugePages } from '../../host/contract/page-sizes';
 import { emptyUsage, refusal, weigh } from './filters';
 
 const gib = 2 ** 30;
@@ -13,6 +14,7 @@ const host: SchedulableHost = {
   architecture: 'x86_64',
   vcpus: 8,
   memoryBytes: 16 * gib,
+  hugePages: { ...noHugePages, '2MiB': 4 * gib },
   diskBytes: 100 * gib,
   stores: [{ key: 'pools/default', part: 'pools', name: 'default', bytes: 100 * gib }],
   parts: { lamps: [{ name: 'great' }] },
@@ -37,6 +39,16 @@ describe('host filters', () => {
     expect(verdict(host, { ...emptyUsage, memoryBytes: 12 * gib })).toBeUndefined();
     expect(verdict(host, { ...emptyUsage, memoryBytes: 12 * gib + 1 })).toBe('memory');
     expect(verdict(host, { ...emptyUsage, vcpus: 7 })).toBe('vcpus');
+    const huge = { ...request, memoryBytes: 0, hugePages: { ...noHugePages, '2MiB': gib } };
+    const used = (bytes: number) => ({ ...emptyUsage, hugePages: { ...noHugePages, '2MiB': bytes } });
+    expect(verdict(host, { ...used(3 * gib), memoryBytes: 17 * gib }, huge)).toBeUndefined();
+    expect(refusal(host, used(3 * gib + 2 ** 21), huge)).toMatchObject({
+      code: 'huge_pages',
+      reason: 'needs 512 of huge pages of 2MiB, has 511 free',
+    });
+    expect(verdict(host, emptyUsage, { ...huge, hugePages: { ...noHugePages, '1GiB': gib } })).toBe('huge_pages');
+    // Fewer than are given out are nothing to those who want none.
+    expect(verdict({ ...host, hugePages: noHugePages }, used(gib))).toBeUndefined();
     expect(verdict(host, { ...emptyUsage, stores: { 'pools/default': 91 * gib } })).toBe('disk');
   });
   it('names the first obstacle', () => {

@@ -1,8 +1,16 @@
 import { knownRevision } from '../../../core/m2m/verbs/revisions';
 import type { ClaimedRoom, SchedulableHost } from '../../host/contract/host.ports';
+import { type HugePages, noHugePages, pageSizeNames, pageSizes } from '../../host/contract/page-sizes';
 import type { PlacementRequest } from '../contract/scheduler.ports';
 
-export const emptyUsage: ClaimedRoom = { vcpus: 0, memoryBytes: 0, diskBytes: 0, stores: {}, instances: 0 };
+export const emptyUsage: ClaimedRoom = {
+  vcpus: 0,
+  memoryBytes: 0,
+  hugePages: noHugePages,
+  diskBytes: 0,
+  stores: {},
+  instances: 0,
+};
 
 /** Why a host is not for an instance. */
 export interface Refusal {
@@ -57,6 +65,10 @@ const ofHost: readonly HostFilter[] = [
   },
 ];
 
+/** Who asks for none of a size is not refused for it, whatever became of what there was. */
+const lacksPages = (all: HugePages, used: HugePages, wanted: HugePages, size: keyof HugePages): boolean =>
+  wanted[size] > 0 && used[size] + wanted[size] > all[size];
+
 /** What is free: `hasRoom` says the same, without words. */
 const ofRoom: readonly HostFilter[] = [
   {
@@ -69,9 +81,23 @@ const ofRoom: readonly HostFilter[] = [
   {
     code: 'memory',
     refuses: (host, usage, request) =>
-      usage.memoryBytes + request.memoryBytes <= host.memoryBytes
+      request.memoryBytes === 0 || usage.memoryBytes + request.memoryBytes <= host.memoryBytes
         ? undefined
         : shortOf('memory', gib(request.memoryBytes), gib(Math.max(0, host.memoryBytes - usage.memoryBytes))),
+  },
+  {
+    code: 'huge_pages',
+    saying: 'No host has enough huge pages of that size free. Choose another flavor, or ask an administrator.',
+    refuses: (host, usage, { hugePages = noHugePages }) => {
+      const short = pageSizeNames.find((size) => lacksPages(host.hugePages, usage.hugePages, hugePages, size));
+      if (short === undefined) return undefined;
+      const pages = (bytes: number): string => String(Math.floor(Math.max(0, bytes) / pageSizes[short]));
+      return shortOf(
+        `huge pages of ${short}`,
+        pages(hugePages[short]),
+        pages(host.hugePages[short] - usage.hugePages[short]),
+      );
+    },
   },
   {
     code: 'disk',
@@ -112,9 +138,15 @@ export const refusal = (host: SchedulableHost, usage: ClaimedRoom, request: Plac
 export const growthRefusal = (
   host: SchedulableHost,
   usage: ClaimedRoom,
-  more: Pick<PlacementRequest, 'vcpus' | 'memoryBytes' | 'diskBytes' | 'store'>,
+  more: Pick<PlacementRequest, 'vcpus' | 'memoryBytes' | 'hugePages' | 'diskBytes' | 'store'>,
 ): string | undefined => {
-  const grows: Record<string, number> = { vcpus: more.vcpus, memory: more.memoryBytes, disk: more.diskBytes };
+  const grows: Record<string, number> = {
+    vcpus: more.vcpus,
+    memory: more.memoryBytes,
+    // It looks at each size by itself.
+    huge_pages: 1,
+    disk: more.diskBytes,
+  };
   const request = { ...more, instanceId: '', projectId: '', architecture: null, needs: [] };
   return first(
     ofRoom.filter(({ code }) => (grows[code] ?? 0) > 0),
@@ -131,7 +163,8 @@ export const suits = (host: SchedulableHost, usage: ClaimedRoom, request: Placem
 /** Whether what is asked for is free on it. */
 export const hasRoom = (host: SchedulableHost, usage: ClaimedRoom, request: PlacementRequest): boolean =>
   usage.vcpus + request.vcpus <= host.vcpus &&
-  usage.memoryBytes + request.memoryBytes <= host.memoryBytes &&
+  (request.memoryBytes === 0 || usage.memoryBytes + request.memoryBytes <= host.memoryBytes) &&
+  !pageSizeNames.some((size) => lacksPages(host.hugePages, usage.hugePages, request.hugePages ?? noHugePages, size)) &&
   (usage.stores[request.store.key] ?? 0) + request.diskBytes <= (storeBytes(host, request.store) ?? 0);
 
 /** Higher is better: spreads by the scarcer of memory and vCPUs left after the placement. 0 to 1. */

@@ -1,3 +1,4 @@
+import { eachSize, noHugePages } from '../../host/contract/page-sizes';
 import type { ClaimedRoom, SchedulableHost } from '../../host/contract/host.ports';
 import type { PlacementRequest } from '../contract/scheduler.ports';
 import { emptyUsage, hasRoom, suits, weigh } from './filters';
@@ -48,11 +49,15 @@ export class RecentHosts {
   }
 
   /** The request was claimed on it; should that be rolled back, the next reading of the hosts knows. */
-  claimed(candidate: Candidate, { vcpus, memoryBytes, diskBytes, store }: PlacementRequest): void {
+  claimed(
+    candidate: Candidate,
+    { vcpus, memoryBytes, hugePages = noHugePages, diskBytes, store }: PlacementRequest,
+  ): void {
     const { usage } = candidate;
     candidate.usage = {
       vcpus: usage.vcpus + vcpus,
       memoryBytes: usage.memoryBytes + memoryBytes,
+      hugePages: eachSize((size) => usage.hugePages[size] + hugePages[size]),
       diskBytes: usage.diskBytes + diskBytes,
       stores: { ...usage.stores, [store.key]: (usage.stores[store.key] ?? 0) + diskBytes },
       instances: usage.instances + 1,

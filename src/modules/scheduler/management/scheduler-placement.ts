@@ -2,6 +2,7 @@ import { injectable } from 'inversify';
 import { atOnce } from '../../../core/db/at-once';
 import type { Op } from '../../../core/db/rows/op';
 import { Hosts, type ClaimedRoom, type SchedulableHost } from '../../host/contract/host.ports';
+import { eachSize, pageSizeNames } from '../../host/contract/page-sizes';
 import { PlacementRefusal } from '../contract/placement-refusal';
 import { RoomRefusal } from '../contract/room-refusal';
 import {
@@ -38,6 +39,7 @@ const several = (request: PlacementRequest): PlacementRequest => ({
   ...request,
   vcpus: request.vcpus * ample,
   memoryBytes: request.memoryBytes * ample,
+  ...(request.hugePages && { hugePages: eachSize((size) => (request.hugePages?.[size] ?? 0) * ample) }),
   diskBytes: request.diskBytes * ample,
 });
 
@@ -66,6 +68,7 @@ const judgeOne = (host: SchedulableHost, usage: ClaimedRoom, request: PlacementR
 const sameSize = (one: SchedulableHost, other: SchedulableHost, store: PlacementRequest['store']): boolean =>
   one.vcpus === other.vcpus &&
   one.memoryBytes === other.memoryBytes &&
+  pageSizeNames.every((size) => one.hugePages[size] === other.hugePages[size]) &&
   storeBytes(one, store) === storeBytes(other, store);
 
 /**
@@ -131,6 +134,7 @@ export class SchedulerPlacement extends Placement {
     const reason = growthRefusal(host, usage, {
       vcpus: size.vcpus - held.vcpus,
       memoryBytes: size.memoryBytes - held.memoryBytes,
+      hugePages: eachSize((page) => (size.hugePages?.[page] ?? 0) - held.hugePages[page]),
       diskBytes: size.diskBytes - held.diskBytes,
       store: { key: held.store, words: 'its pool' },
     });
@@ -142,7 +146,12 @@ export class SchedulerPlacement extends Placement {
     const host = held && (await this.hosts.byId(op, held.hostId));
     if (!held) return;
     const store = host ? storeBytes(host, { key: held.store, words: '' }) : undefined;
-    const has = { vcpus: host?.vcpus ?? 0, memoryBytes: host?.memoryBytes ?? 0, diskBytes: store ?? 0 };
+    const has = {
+      vcpus: host?.vcpus ?? 0,
+      memoryBytes: host?.memoryBytes ?? 0,
+      hugePages: host?.hugePages,
+      diskBytes: store ?? 0,
+    };
     if (await this.claims.resize(op, instanceId, size, has)) return;
     await this.checkResize(op, instanceId, size, false);
     // Others gave room back since: there is some again.

@@ -128,6 +128,9 @@ function HostCapacity({ host: { capacity: c, inventory } }: { host: HostDetail }
       <div className="space-y-4 p-4">
         <Meter label="vCPUs" used={c.vcpusUsed} total={c.vcpus} show={String} />
         <Meter label="Memory" used={c.memoryBytesUsed} total={c.memoryBytes} show={bytes} />
+        {c.hugePages.map(({ size, bytes: total, bytesUsed }) => (
+          <Meter key={size} label={`Huge pages of ${size}`} used={bytesUsed} total={total} show={bytes} />
+        ))}
         <Meter label="Disk" used={c.diskBytesUsed} total={c.diskBytes} show={bytes} />
         <p className="text-xs text-dim">
           Claimed by instances, of what may be claimed

@@ -27,6 +27,7 @@ import type { FlavorEntity } from '../flavors/flavor.entity';
 import { FlavorService } from '../flavors/flavor.service';
 import { kernelIsUnsigned, refuseLargeKernel } from './bootable-image';
 import { hostIdOf } from './host-ref';
+import { hugePagesFixed } from '../../contract/hardware';
 import { hostnamesFrom } from '../guest-data/hostname';
 import type { InstanceEntity } from './instance.entity';
 import { InstanceEvents } from './instance.events';
@@ -41,15 +42,17 @@ import { VmmKinds } from '../vmms/vmm-kinds';
 import { CreateInstanceWorkflow } from '../workflows/create-instance.workflow';
 import { CreateInstanceBatchWorkflow } from '../workflows/create-instance-batch.workflow';
 
-/** 422 `below_flavor`: what it begins with is within what it may get. */
+/** 422 `below_flavor`: what it begins with is within what it may get; `huge_pages_fixed`. */
 const refuseLowMaximum = (
   { maxVcpus, maxMemoryBytes }: Pick<z.output<typeof createInstance>, 'maxVcpus' | 'maxMemoryBytes'>,
-  { vcpus, memoryBytes }: FlavorEntity,
+  { vcpus, memoryBytes, hardware }: FlavorEntity,
 ): void => {
   if (maxVcpus !== null && maxVcpus < vcpus)
     throw unprocessable('body.maxVcpus', 'below_flavor', `The flavor has ${vcpus} vCPUs already.`);
   if (maxMemoryBytes !== null && maxMemoryBytes < memoryBytes)
     throw unprocessable('body.maxMemoryBytes', 'below_flavor', `The flavor has ${memoryBytes} bytes already.`);
+  if (maxMemoryBytes !== null && hardware.pageSize !== undefined)
+    throw unprocessable('body.maxMemoryBytes', 'huge_pages_fixed', hugePagesFixed);
 };
 
 const numbered = (name: string, count: number): string[] => Array.from({ length: count }, (_, i) => `${name}-${i + 1}`);

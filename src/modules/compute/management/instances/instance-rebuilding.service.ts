@@ -9,6 +9,7 @@ import { Placement } from '../../../scheduler/contract/scheduler.ports';
 import { RebuildInstanceWorkflow } from '../workflows/rebuild-instance.workflow';
 import { refuseForeign, refuseUnbootable } from './bootable-image';
 import type { InstanceEntity } from './instance.entity';
+import { roomOf } from './claimed-room';
 import { InstanceService } from './instance.service';
 import type { Accepted } from './instance-task';
 import { InstanceVerbs, type Of } from './instance-verbs.service';
@@ -37,8 +38,7 @@ export class InstanceRebuilding {
     refuseForeign(instance, image);
     await this.verbs.refuse(op, instance, 'rebuild');
     await refuseUnbootable(op, this.hosts, instance, image);
-    const { vcpus, memoryBytes, diskBytes } = instance;
-    const meanwhile = { vcpus, memoryBytes, diskBytes: 2 * diskBytes };
+    const meanwhile = roomOf({ ...instance, diskBytes: 2 * instance.diskBytes });
     await this.placement.checkResize(op, instance.id, meanwhile, seesHosts(access.principal));
     const input = { imageId: image.id, volumeId: timeOrderedUuid() };
     return this.verbs.ask(op, of, 'rebuild', instance, this.rebuilding.definition, input);

@@ -9,6 +9,7 @@ import { Volumes } from '../../../storage/contract/storage.ports';
 import { RescueInstanceWorkflow } from '../workflows/rescue-instance.workflow';
 import { UnrescueInstanceWorkflow } from '../workflows/unrescue-instance.workflow';
 import { refuseForeign, refuseUnbootable } from './bootable-image';
+import { roomOf } from './claimed-room';
 import { InstanceService } from './instance.service';
 import type { Accepted } from './instance-task';
 import { InstanceVerbs, type Of, powered } from './instance-verbs.service';
@@ -39,8 +40,7 @@ export class InstanceRescuing {
     await this.verbs.refuse(op, instance, 'rescue');
     await refuseUnbootable(op, this.hosts, instance, image);
     const bytes = this.volumes.sizeFor(image.virtualBytes);
-    const { vcpus, memoryBytes, diskBytes } = instance;
-    const meanwhile = { vcpus, memoryBytes, diskBytes: diskBytes + bytes };
+    const meanwhile = roomOf({ ...instance, diskBytes: instance.diskBytes + bytes });
     await this.placement.checkResize(op, instance.id, meanwhile, seesHosts(access.principal));
     const input = { imageId: image.id, volumeId: timeOrderedUuid(), bytes };
     return this.verbs.ask(op, of, 'rescue', instance, this.rescuing.definition, input, powered(instance, 'off'));

@@ -8,7 +8,7 @@ import { Hosts, type SchedulableHost } from '../../../host/contract/host.ports';
 import { Projects } from '../../../identity/contract/identity.ports';
 import { Placement } from '../../../scheduler/contract/scheduler.ports';
 import { instanceEnsure, type InstanceSpec } from '../../contract/instance.verbs';
-import { hardwareOf } from '../../contract/hardware';
+import { hardwareOf, hugePagesFixed } from '../../contract/hardware';
 import { limitsOf } from '../../contract/limits';
 import type { FlavorEntity } from '../flavors/flavor.entity';
 import { FlavorService } from '../flavors/flavor.service';
@@ -16,6 +16,7 @@ import { type ResizeInput, ResizeInstanceWorkflow } from '../workflows/resize-in
 import { ResizeRunningInstanceWorkflow } from '../workflows/resize-running-instance.workflow';
 import { needsStop, runningResizeRefusal } from '../../contract/instance-size';
 import { vmmNeeds } from '../vmms/vmm-needs';
+import { roomOf } from './claimed-room';
 import type { InstanceEntity } from './instance.entity';
 import { InstanceService } from './instance.service';
 import type { Accepted } from './instance-task';
@@ -37,7 +38,7 @@ export class InstanceResizing {
 
   /**
    * On its own host: of a stopped instance from its next start on, of one that runs at once. 422 `disk_would_shrink`,
-   * `other_vmm_of_flavor`, `host_lacks`; 409 `resize_needs_stop` with the reason, `no_room` and what the state machine says.
+   * `other_vmm_of_flavor`, `huge_pages_fixed`, `host_lacks`; 409 `resize_needs_stop` with the reason, `no_room` and what the state machine says.
    */
   async resize(op: Op, of: Of, ref: string): Promise<Accepted> {
     const { access } = of.caller;
@@ -58,7 +59,12 @@ export class InstanceResizing {
     const runs = instance.state === 'running';
     const refusal = runs ? (runningResizeRefusal(instance, size) ?? machineRefusal(instance, flavor)) : undefined;
     if (refusal) throw conflict(refusal.code, refusal.detail, { state: instance.state });
-    await this.placement.checkResize(op, instance.id, size, seesHosts(access.principal));
+    await this.placement.checkResize(
+      op,
+      instance.id,
+      roomOf({ ...size, hardware: flavor.hardware }),
+      seesHosts(access.principal),
+    );
     const stopped: Omit<ResizeInput, 'instanceId'> = {
       ...input,
       diskBytes,
@@ -112,6 +118,8 @@ const refuseUnfit = (instance: InstanceEntity, flavor: FlavorEntity): void => {
       'disk_would_shrink',
       `Its disk has ${instance.diskBytes} bytes and the flavor's ${flavor.diskBytes}: a disk never shrinks.`,
     );
+  if (instance.maxMemoryBytes !== null && flavor.hardware.pageSize !== undefined)
+    throw unprocessable('body.flavor', 'huge_pages_fixed', hugePagesFixed);
   // Its machine keeps its kind: what its guest has found there it finds again.
   const vmm = instance.wantedVmm ?? instance.vmm;
   if (flavor.vmm !== null && vmm !== null && flavor.vmm !== vmm)

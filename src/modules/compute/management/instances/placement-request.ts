@@ -5,6 +5,7 @@ import { hardwareOf } from '../../contract/hardware';
 import { limitsOf } from '../../contract/limits';
 import { instanceEnsure, instanceSeed } from '../../contract/instance.verbs';
 import { vmmNeeds } from '../vmms/vmm-needs';
+import { roomOf } from './claimed-room';
 import type { InstanceEntity } from './instance.entity';
 import {
   bootKernelOf,
@@ -21,9 +22,7 @@ import {
 export const placementRequest = (i: InstanceEntity, pool: string): PlacementRequest => ({
   instanceId: i.id,
   projectId: i.projectId,
-  vcpus: i.vcpus,
-  memoryBytes: i.memoryBytes,
-  diskBytes: i.diskBytes,
+  ...roomOf(i),
   store: poolStore(pool),
   architecture: i.architecture,
   needs: [

@@ -11,6 +11,7 @@ import { createVolume } from '../../../storage/contract/volume.steps';
 import { lastGeneration } from '../../contract/instance.verbs';
 import { bootedBy } from '../../contract/machine-options';
 import { kernelOf } from '../instances/asked-of-host';
+import { roomOf } from '../instances/claimed-room';
 import { InstanceRepository } from '../instances/instance.repository';
 import { InstanceTombstoneRepository } from '../instances/instance-tombstone.repository';
 import { instanceLock } from './instance-lock';
@@ -52,9 +53,8 @@ export class RebuildInstanceWorkflow extends Workflow<Input> {
           const root = await volumes.rootOf(c.op, instanceId);
           if (instance.hostId === null || !root)
             throw new PermanentError('no_host', 'The instance has no host, or no root volume there.');
-          const { vcpus, memoryBytes, diskBytes } = instance;
-          await placement.resize(c.op, instanceId, { vcpus, memoryBytes, diskBytes: 2 * diskBytes });
-          const size = { vcpus, memoryBytes, diskBytes };
+          const size = roomOf(instance);
+          await placement.resize(c.op, instanceId, { ...size, diskBytes: 2 * size.diskBytes });
           return { hostId: instance.hostId, volumeId, pool: root.pool, bytes: root.bytes, imageId, size };
         },
         undo: async (c, claimed) => {

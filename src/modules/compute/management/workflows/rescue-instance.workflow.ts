@@ -14,6 +14,7 @@ import { startVmm, stopVmm } from '../../contract/instance.steps';
 import { instanceEnsure } from '../../contract/instance.verbs';
 import { bootedBy } from '../../contract/machine-options';
 import { kernelOf } from '../instances/asked-of-host';
+import { roomOf } from '../instances/claimed-room';
 import { InstanceRepository } from '../instances/instance.repository';
 import { instanceLock } from './instance-lock';
 import { InstanceSteps } from './instance-steps';
@@ -51,12 +52,13 @@ export class RescueInstanceWorkflow extends Workflow<Input> {
         title: 'Claim room for a temporary disk',
         run: async (c) => {
           const { instanceId, volumeId: id, imageId, bytes } = c.input;
-          const { hostId, vcpus, memoryBytes, diskBytes } = await steps.require(c.op, instanceId);
+          const instance = await steps.require(c.op, instanceId);
+          const { hostId } = instance;
           const volume = await volumes.recordRescue(c.op, { id, instanceId, imageId, bytes });
           if (hostId === null || !volume)
             throw new PermanentError('no_host', 'The instance has no host, or no root volume there.');
-          await placement.resize(c.op, instanceId, { vcpus, memoryBytes, diskBytes: diskBytes + bytes });
-          const size = { vcpus, memoryBytes, diskBytes };
+          const size = roomOf(instance);
+          await placement.resize(c.op, instanceId, { ...size, diskBytes: size.diskBytes + bytes });
           return { hostId, volumeId: id, pool: volume.pool, bytes: volume.bytes, imageId, size };
         },
         undo: async (c, claimed) => {

@@ -9,6 +9,7 @@ import { hardwareAsked } from '../../contract/hardware';
 import { limitsShown } from '../../contract/limits';
 import { instanceSeed } from '../../contract/instance.verbs';
 import { seedOf } from '../instances/asked-of-host';
+import { roomForBoth, roomOf } from '../instances/claimed-room';
 import { InstanceRepository } from '../instances/instance.repository';
 import { instanceLock } from './instance-lock';
 import { InstanceSteps } from './instance-steps';
@@ -46,18 +47,15 @@ export class ResizeInstanceWorkflow extends Workflow<ResizeInput> {
       .tx('claim-room', {
         title: 'Claim room on its host',
         run: async (c) => {
-          const { instanceId, vcpus, memoryBytes, diskBytes } = c.input;
+          const { instanceId, hardware } = c.input;
           const instance = await steps.require(c.op, instanceId);
           const root = await volumes.rootOf(c.op, instanceId);
           if (instance.hostId === null || !root)
             throw new PermanentError('no_host', 'The instance has no host, or no root volume there.');
           // Of each the larger one, until it is certain which of both sizes it keeps: undone, nobody has taken its room.
-          const before = { vcpus: instance.vcpus, memoryBytes: instance.memoryBytes, diskBytes: instance.diskBytes };
-          await placement.resize(c.op, instanceId, {
-            vcpus: Math.max(vcpus, before.vcpus),
-            memoryBytes: Math.max(memoryBytes, before.memoryBytes),
-            diskBytes: Math.max(diskBytes, before.diskBytes),
-          });
+          const before = roomOf(instance);
+          const after = roomOf({ ...c.input, hardware: hardware ?? instance.hardware });
+          await placement.resize(c.op, instanceId, roomForBoth(before, after));
           return { hostId: instance.hostId, volumeId: root.id, pool: root.pool, before };
         },
         undo: async (c, claimed) => {
@@ -91,7 +89,8 @@ export class ResizeInstanceWorkflow extends Workflow<ResizeInput> {
         title: 'Resized',
         run: async (c) => {
           const { instanceId, flavorId, flavorName, vcpus, memoryBytes, diskBytes, limits, hardware } = c.input;
-          await placement.resize(c.op, instanceId, { vcpus, memoryBytes, diskBytes });
+          const { hardware: had } = await steps.require(c.op, instanceId);
+          await placement.resize(c.op, instanceId, roomOf({ ...c.input, hardware: hardware ?? had }));
           await volumes.grown(c.op, c.out['claim-room'].volumeId, diskBytes);
           const size = { vcpus, memoryBytes, diskBytes, ...(limits && { limits }), ...(hardware && { hardware }) };
           await instances.update(c.op, instanceId, { flavorId, flavorName, ...size });

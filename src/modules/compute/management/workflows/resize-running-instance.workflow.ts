@@ -6,6 +6,7 @@ import { PermanentError } from '../../../../core/workflow/definition/workflow-er
 import { Placement } from '../../../scheduler/contract/scheduler.ports';
 import { instanceResize, instanceSeed } from '../../contract/instance.verbs';
 import { seedOf } from '../instances/asked-of-host';
+import { roomForBoth, roomOf } from '../instances/claimed-room';
 import { InstanceRepository } from '../instances/instance.repository';
 import { instanceLock } from './instance-lock';
 import { InstanceSteps } from './instance-steps';
@@ -42,15 +43,13 @@ export class ResizeRunningInstanceWorkflow extends Workflow<Input> {
         title: 'Claim room on its host',
         run: async (c) => {
           const { instanceId, vcpus, memoryBytes } = c.input;
-          const { hostId, ...now } = await steps.require(c.op, instanceId);
+          const now = await steps.require(c.op, instanceId);
+          const { hostId } = now;
           if (hostId === null) throw new PermanentError('no_host', 'The instance has no host.');
-          const before = { vcpus: now.vcpus, memoryBytes: now.memoryBytes, diskBytes: now.diskBytes };
+          const before = roomOf(now);
           // Of each the larger one, until it is certain which of both sizes it keeps.
-          await placement.resize(c.op, instanceId, {
-            ...before,
-            vcpus: Math.max(vcpus, before.vcpus),
-            memoryBytes: Math.max(memoryBytes, before.memoryBytes),
-          });
+          const after = roomOf({ ...now, vcpus, memoryBytes });
+          await placement.resize(c.op, instanceId, roomForBoth(before, after));
           return { hostId, before };
         },
         undo: async (c, claimed) => {
@@ -90,8 +89,8 @@ export class ResizeRunningInstanceWorkflow extends Workflow<Input> {
         title: 'Resized',
         run: async (c) => {
           const { instanceId, flavorId, flavorName, vcpus, memoryBytes } = c.input;
-          const { diskBytes } = c.out['claim-room'].before;
-          await placement.resize(c.op, instanceId, { vcpus, memoryBytes, diskBytes });
+          const now = await steps.require(c.op, instanceId);
+          await placement.resize(c.op, instanceId, roomOf({ ...now, vcpus, memoryBytes }));
           await instances.update(c.op, instanceId, { flavorId, flavorName, vcpus, memoryBytes });
           await steps.settle(c.op, instanceId, c.taskId, c.out['resize-vmm']);
           return {};

@@ -7,6 +7,7 @@ import { Placement } from '../../../scheduler/contract/scheduler.ports';
 import { Volumes } from '../../../storage/contract/storage.ports';
 import { stopVmm } from '../../contract/instance.steps';
 import { lastGeneration } from '../../contract/instance.verbs';
+import { roomOf } from '../instances/claimed-room';
 import { InstanceRepository } from '../instances/instance.repository';
 import { InstanceTombstoneRepository } from '../instances/instance-tombstone.repository';
 import { instanceLock } from './instance-lock';
@@ -55,7 +56,7 @@ export class UnrescueInstanceWorkflow extends Workflow<Input> {
           const { instanceId } = c.input;
           const { state } = c.out['stop-vmm'];
           if (state !== 'stopped') throw new PermanentError('instance_failed', `Its host says that it is ${state}.`);
-          const { vcpus, memoryBytes, diskBytes } = await steps.require(c.op, instanceId);
+          const instance = await steps.require(c.op, instanceId);
           const temporary = await volumes.removeRescue(c.op, instanceId);
           // From here on nothing refers to it: removed as what deleted instances leave, as often as it takes.
           if (temporary)
@@ -66,7 +67,7 @@ export class UnrescueInstanceWorkflow extends Workflow<Input> {
               volumeId: temporary.id,
               pool: temporary.pool,
             });
-          await placement.resize(c.op, instanceId, { vcpus, memoryBytes, diskBytes });
+          await placement.resize(c.op, instanceId, roomOf(instance));
           await instances.update(c.op, instanceId, { rescue: null });
           await steps.settle(c.op, instanceId, c.taskId, c.out['stop-vmm']);
           return {};

@@ -8,6 +8,7 @@ import { PeriodicWorks, type PeriodicWork } from '../../../../core/periodic/peri
 import { Logging } from '../../../../core/telemetry/logging';
 import type { ComputeConfig } from '../../contract/compute.config';
 import type { instanceResize } from '../../contract/instance.verbs';
+import { limitsOfMachine } from '../drivers/common/machine-limits';
 import type { VmHandle, VmSize } from '../drivers/vmm-driver';
 import { InstanceMachines } from './instance-machines';
 import type { InstanceRecord } from './instance-record';
@@ -165,7 +166,7 @@ export class InstanceSizes extends PeriodicWorks {
     await this.limit(record, largerOf(record.spec, await this.machines.driverOf(handle).size(handle)));
   }
 
-  private limit({ instanceId }: InstanceRecord, size: VmSize): Promise<void> {
-    return changeLimits(instanceId, sizeOf(size));
+  private limit({ instanceId, spec }: InstanceRecord, size: VmSize): Promise<void> {
+    return changeLimits(instanceId, limitsOfMachine(size, { ...(spec.hardware && { hardware: spec.hardware }) }));
   }
 }

@@ -2,6 +2,7 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { bigintAsNumber } from '../../../../core/db/rows/transformers';
 import type { NodeRevisions } from '../../../../core/m2m/verbs/revisions';
 import type { HostState } from '../../contract/host.api';
+import type { HugePages } from '../../contract/page-sizes';
 import type { HostParts, HostStore } from '../../contract/host-needs';
 
 @Entity('host')
@@ -22,7 +23,9 @@ export class HostEntity {
   /** Copies of what placement needs of the inventory. */
   @Column('text') architecture!: string;
   @Column('integer') threads!: number;
+  /** Without huge pages. */
   @Column('bigint', { name: 'memory_bytes', transformer: bigintAsNumber }) memoryBytes!: number;
+  @Column('jsonb', { name: 'huge_pages' }) hugePages!: HugePages;
   @Column('bigint', { name: 'disk_bytes', transformer: bigintAsNumber }) diskBytes!: number;
   @Column('jsonb') parts!: HostParts;
   @Column('jsonb') stores!: HostStore[];

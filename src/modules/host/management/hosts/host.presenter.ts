@@ -1,11 +1,19 @@
 import type { Host, StoreRoom } from '../../contract/host.api';
 import type { HostConfig } from '../../contract/host.config';
 import type { ClaimedRoom } from '../../contract/host.ports';
+import { noHugePages, pageSizeNames } from '../../contract/page-sizes';
 import { capacityOf } from './host-capacity';
 import type { HostConditionEntity } from '../conditions/host-condition.entity';
 import type { HostEntity } from './host.entity';
 
-export const unused: ClaimedRoom = { vcpus: 0, memoryBytes: 0, diskBytes: 0, stores: {}, instances: 0 };
+export const unused: ClaimedRoom = {
+  vcpus: 0,
+  memoryBytes: 0,
+  hugePages: noHugePages,
+  diskBytes: 0,
+  stores: {},
+  instances: 0,
+};
 
 const roomOf = (part: string, host: HostEntity, used: ClaimedRoom): StoreRoom[] =>
   host.stores
@@ -42,6 +50,9 @@ export const presentHost = (
       vcpusUsed: used.vcpus,
       memoryBytes: total.memoryBytes,
       memoryBytesUsed: used.memoryBytes,
+      hugePages: pageSizeNames
+        .map((size) => ({ size, bytes: total.hugePages[size], bytesUsed: used.hugePages[size] }))
+        .filter(({ bytes, bytesUsed }) => bytes > 0 || bytesUsed > 0),
       diskBytes: total.diskBytes,
       diskBytesUsed: used.diskBytes,
       ...Object.fromEntries(storeParts.map((part) => [part, roomOf(part, host, used)])),

@@ -9,6 +9,7 @@ import type { NodeRevisions } from '../../../../core/m2m/verbs/revisions';
 import type { HostListQuery, HostState, Inventory } from '../../contract/host.api';
 import { HostConditionEntity } from '../conditions/host-condition.entity';
 import { HostInventoryEntity } from './host-inventory.entity';
+import { hugePagesOf, plainMemory } from './host-memory';
 import type { ConditionFact, HostEvaluation } from './host-state';
 import { HostEntity } from './host.entity';
 
@@ -29,6 +30,7 @@ export type HostFacts = Pick<
   | 'architecture'
   | 'threads'
   | 'memoryBytes'
+  | 'hugePages'
   | 'diskBytes'
   | 'parts'
   | 'revisions'
@@ -38,7 +40,7 @@ export type HostFacts = Pick<
 /** What many hosts have alike. */
 type Shared = 'parts' | 'revisions' | 'stores';
 
-const plainFacts = `id, name, address, state, schedulable, state_reason AS reason, architecture, threads, memory_bytes::float8 AS "memoryBytes", disk_bytes::float8 AS "diskBytes"`;
+const plainFacts = `id, name, address, state, schedulable, state_reason AS reason, architecture, threads, memory_bytes::float8 AS "memoryBytes", huge_pages AS "hugePages", disk_bytes::float8 AS "diskBytes"`;
 const facts = `${plainFacts}, parts, revisions, stores`;
 
 @injectable()
@@ -254,15 +256,16 @@ export class HostRepository {
     if (rows.length === 0) return false;
     const diskBytes = stores.reduce((sum, store) => sum + store.bytes, 0);
     await op.query(
-      'UPDATE host SET architecture = $2, threads = $3, memory_bytes = $4, disk_bytes = $5, parts = $6, stores = $7 WHERE id = $1',
+      'UPDATE host SET architecture = $2, threads = $3, memory_bytes = $4, disk_bytes = $5, parts = $6, stores = $7, huge_pages = $8 WHERE id = $1',
       [
         hostId,
         inventory.architecture,
         inventory.cpu.threads,
-        inventory.memory.totalBytes,
+        plainMemory(inventory.memory),
         diskBytes,
         JSON.stringify(parts),
         JSON.stringify(stores),
+        JSON.stringify(hugePagesOf(inventory.memory)),
       ],
     );
     return true;

@@ -52,6 +52,13 @@ it('shares the memory of a guest where that is asked for', () => {
     chConfig({ ...spec, hardware }, { firmware: '/fw', kernel: '', cmdline: '' }, { landlock: false, names: true })
       .memory;
   expect(memoryOf({ sharedMemory: true })).toMatchObject({ shared: true });
+  expect(memoryOf({ pageSize: '1GiB' })).toEqual({
+    size: spec.memoryBytes,
+    hugepages: true,
+    hugepage_size: 2 ** 30,
+    reserve: true,
+    prefault: true,
+  });
   expect(memoryOf({})).not.toHaveProperty('shared');
 });
 

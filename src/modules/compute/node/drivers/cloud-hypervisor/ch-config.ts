@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
+import { type PageSize, pageSizes } from '../../../../host/contract/page-sizes';
 import { bucketOf, type DiskLimits } from '../../../contract/limits';
 import { firmwareIdentity, seedSerial } from '../common/firmware-identity';
 import { memoryOf } from '../common/suspended-memory';
@@ -47,7 +48,15 @@ interface ChRateLimiter {
 /** Body of vm.create, as far as it is used here. Unknown members would be ignored silently, so this is typed. */
 export interface ChVmConfig {
   cpus: { boot_vcpus: number; max_vcpus: number };
-  memory: { size: number; hotplug_size?: number; shared?: true };
+  memory: {
+    size: number;
+    hotplug_size?: number;
+    shared?: true;
+    hugepages?: true;
+    hugepage_size?: number;
+    reserve?: true;
+    prefault?: true;
+  };
   payload: { firmware: string } | { kernel: string; cmdline: string; initramfs?: string };
   disks: {
     id: string;
@@ -165,11 +174,16 @@ export const chConfig = (spec: VmSpec, payload: ChPayload, { landlock, names }: 
   ...(landlock && { landlock_enable: true as const, landlock_rules: landlockRules(spec) }),
 });
 
+/** Promised and there before the machine is: what is missing is said then, and not by a signal that ends it later. */
+const hugePages = (pageSize: PageSize | undefined): Partial<ChVmConfig['memory']> =>
+  pageSize === undefined ? {} : { hugepages: true, hugepage_size: pageSizes[pageSize], reserve: true, prefault: true };
+
 const memory = (spec: VmSpec): ChVmConfig['memory'] => ({
   size: spec.memoryBytes,
   // By ACPI, its default: it has no word by which it says what a guest took of virtio-mem.
   ...(roomToGrow(spec) > 0 && { hotplug_size: roomToGrow(spec) }),
   ...(spec.hardware?.sharedMemory === true && { shared: true as const }),
+  ...hugePages(spec.hardware?.pageSize),
 });
 
 /** The instance's own kernel goes before what the host boots disks by. */

@@ -25,6 +25,7 @@ import {
 } from '../common/spec-checks';
 import { startVmm } from '../common/start-vmm';
 import { memoryOf } from '../common/suspended-memory';
+import { checkHugePages } from '../common/huge-pages';
 import { suspendInto } from '../common/suspend-into';
 import { forgetTrial } from '../common/trial-cache';
 import { handOverDisk, socketFolder } from '../common/vmm-files';
@@ -63,6 +64,7 @@ const machineCapabilities = [
   'panic-policy',
   'disk-limits',
   'nic-limits',
+  'huge-pages',
   'shared-memory',
 ] as const satisfies VmmCapability[];
 
@@ -160,7 +162,11 @@ export class CloudHypervisorDriver extends VmmDriver {
         kind: this.kind,
         program: binary,
         args: this.commandLine(spec, ownLog),
-        checks: together(checkResources(spec), boot.check()),
+        checks: together(
+          checkResources(spec),
+          boot.check(),
+          this.options.simulated === true ? undefined : checkHugePages(spec),
+        ),
         prepare: async () => {
           await makeLog(ownLog, spec.user);
           await (spec.suspended === true ? memory.lend() : memory.make());

@@ -22,6 +22,7 @@ export const cloudHypervisorEntry: VmmDriverEntry = {
     'landlock',
     'disk-limits',
     'nic-limits',
+    'huge-pages',
     'shared-memory',
     'uefi',
     'direct-kernel',

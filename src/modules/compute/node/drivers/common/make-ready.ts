@@ -1,6 +1,7 @@
 import { makeCgroup, type PlaceInCgroup } from '../../../../../core/host/processes/cgroup';
 import { together } from '../../../../../core/host/together';
 import { ExitRecord } from './exit-record';
+import { limitsOfMachine } from './machine-limits';
 import { unlinkAll } from './run-files';
 import { handOver, socketFolder } from './vmm-files';
 import type { VmSpec } from '../vmm-driver';
@@ -12,7 +13,7 @@ import type { VmSpec } from '../vmm-driver';
 export const makeReady = async (spec: VmSpec, sockets: readonly string[]): Promise<PlaceInCgroup> => {
   new ExitRecord(spec.runDir).clear();
   const [place] = await together(
-    makeCgroup(spec.instanceId, { memoryBytes: spec.memoryBytes, vcpus: spec.vcpus }),
+    makeCgroup(spec.instanceId, limitsOfMachine(spec, spec)),
     unlinkAll(socketFolder(spec), sockets),
     handOver(spec),
   );

@@ -3,6 +3,7 @@ import { isAbsolute, join } from 'node:path';
 import { exec, ExecError } from '../../../../../core/host/processes/exec';
 import { together } from '../../../../../core/host/together';
 import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
+import { memoryRefusal } from '../../../contract/hardware';
 import { capabilitiesFor } from '../../../contract/machine-options';
 import { capabilityInWords } from '../../../contract/vmm-capabilities';
 import type { Firmware, VmDisk, VmKernel, VmNic, VmSpec } from '../vmm-driver';
@@ -27,6 +28,7 @@ export const checkSpec = (spec: VmSpec, sockets: readonly string[]): void => {
     refuse(`${spec.vcpus} vCPUs are not possible`);
   if (spec.memoryBytes < 16 * mebibyte || spec.memoryBytes % mebibyte !== 0)
     refuse(`${spec.memoryBytes} bytes of memory: a multiple of 1 MiB, at least 16 MiB, is needed`);
+  checkMemory(spec);
   if (spec.netns !== null && !netnsPattern.test(spec.netns))
     refuse(`"${spec.netns.slice(0, 64)}" is not a network namespace`);
   if (!isAbsolute(spec.runDir) || !isAbsolute(spec.logDir)) refuse('run and log folders must be absolute paths');
@@ -48,6 +50,13 @@ export const checkSpec = (spec: VmSpec, sockets: readonly string[]): void => {
     ids.add(nic.id);
     checkNic(nic);
   }
+};
+
+const checkMemory = ({ memoryBytes, max, hardware = {} }: VmSpec): void => {
+  const refused = memoryRefusal(memoryBytes, hardware.pageSize);
+  if (refused !== undefined) refuse(refused);
+  if (hardware.pageSize !== undefined && (max?.memoryBytes ?? 0) > memoryBytes)
+    refuse('memory of huge pages does not grow while the machine runs');
 };
 
 /** Printable ASCII, which no VMM and no kernel takes for anything else, and no more than Linux keeps of it. */

@@ -50,6 +50,10 @@ describe('qemuArguments', () => {
       'memory-backend-memfd,id=main-memory,size=268435456B,share=on',
     ]);
     expect(valuesOf(args, '-machine')).toContain('memory-backend=main-memory');
+    const huge = qemuArguments({ ...spec, hardware: { pageSize: '2MiB' } }, 'tcg');
+    expect(valuesOf(huge, '-object')).toContain(
+      'memory-backend-memfd,id=main-memory,size=268435456B,share=off,hugetlb=on,hugetlbsize=2097152B,prealloc=on',
+    );
   });
   it('states the format, the lock and the read-only flag of every disk', () => {
     const [file, node] = valuesOf(qemuArguments(spec, 'tcg'), '-blockdev').map(

@@ -1,3 +1,5 @@
+import type { PageSize } from '../../../../host/contract/page-sizes';
+import { noHugePages } from '../common/huge-pages';
 import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
 
 const patterns: { pattern: RegExp; code: string; permanent: boolean; text: string }[] = [
@@ -21,7 +23,7 @@ const patterns: { pattern: RegExp; code: string; permanent: boolean; text: strin
     text: 'A tap cannot be opened',
   },
   {
-    pattern: /annot allocate memory|cannot set up guest memory/,
+    pattern: /annot allocate memory|cannot set up guest memory|Insufficient free host memory pages/,
     code: 'out_of_memory',
     permanent: false,
     text: 'The host has no memory for the guest',
@@ -31,8 +33,9 @@ const patterns: { pattern: RegExp; code: string; permanent: boolean; text: strin
 /**
  * The reason of a failed start, from what QEMU wrote to its standard error. Unknown texts are permanent: QEMU refuses
  * options deterministically.
+ * @param pageSize of the huge pages that its memory was to be of
  */
-export const qemuStartFailure = (stderr: string, ended: string): VerbFailure => {
+export const qemuStartFailure = (stderr: string, ended: string, pageSize?: PageSize): VerbFailure => {
   const known = patterns.find((p) => p.pattern.test(stderr));
   const detail =
     stderr
@@ -41,6 +44,7 @@ export const qemuStartFailure = (stderr: string, ended: string): VerbFailure => 
       .join(' ')
       .trim()
       .slice(-1000) || ended;
+  if (known?.code === 'out_of_memory' && pageSize !== undefined) return noHugePages(pageSize, detail);
   return known
     ? new VerbFailure(known.code, `${known.text}.`, known.permanent, {}, { detail })
     : new VerbFailure('vmm_start_failed', 'QEMU did not start.', true, {}, { detail });

@@ -1,24 +1,35 @@
+import { pageSizes } from '../../../../host/contract/page-sizes';
 import type { AskedOfHardware } from '../../../contract/hardware';
 import type { VmSpec } from '../vmm-driver';
 
 /** Of the object that is the memory of a machine from its start on. */
 const mainMemory = 'main-memory';
 
-/** Memory that others may map has a file without a name behind it. */
+/** Memory that others may map, and memory of huge pages, has a file without a name behind it. */
+const options = ({ pageSize, sharedMemory }: AskedOfHardware): Record<string, string> => ({
+  share: sharedMemory === true ? 'on' : 'off',
+  // All of it is there before the machine is: what is missing is said then, and not by its end later.
+  ...(pageSize !== undefined && { hugetlb: 'on', hugetlbsize: `${pageSizes[pageSize]}B`, prealloc: 'on' }),
+});
+
+const isSpecial = ({ pageSize, sharedMemory }: AskedOfHardware): boolean =>
+  pageSize !== undefined || sharedMemory === true;
+
+/** An object that is memory of a machine. */
 export const memoryBackend = (
   id: string,
   bytes: number,
-  { sharedMemory }: AskedOfHardware = {},
-  options: Readonly<Record<string, string>> = {},
+  hardware: AskedOfHardware = {},
+  more: Readonly<Record<string, string>> = {},
 ): string[] => {
-  const shared = sharedMemory === true;
-  const words = { id, size: `${bytes}B`, ...(shared && { share: 'on' }), ...options };
+  const special = isSpecial(hardware);
+  const words = { id, size: `${bytes}B`, ...(special && options(hardware)), ...more };
   const listed = Object.entries(words).map(([key, value]) => `${key}=${value}`);
-  return ['-object', [shared ? 'memory-backend-memfd' : 'memory-backend-ram', ...listed].join(',')];
+  return ['-object', [special ? 'memory-backend-memfd' : 'memory-backend-ram', ...listed].join(',')];
 };
 
 /** What is asked of the memory of a machine; nothing where QEMU makes it by itself, as machines always had it. */
-export const mainMemoryArguments = ({ memoryBytes, hardware }: VmSpec): string[] =>
-  hardware?.sharedMemory === true
+export const mainMemoryArguments = ({ memoryBytes, hardware = {} }: VmSpec): string[] =>
+  isSpecial(hardware)
     ? [...memoryBackend(mainMemory, memoryBytes, hardware), '-machine', `memory-backend=${mainMemory}`]
     : [];

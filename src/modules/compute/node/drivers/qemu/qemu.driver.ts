@@ -26,6 +26,7 @@ import {
 import { FolderChanges } from '../common/folder-changes';
 import { startPause, type SpawnedVmm } from '../common/spawn-vmm';
 import { limitNic, limitNics } from '../common/nic-limits';
+import { checkHugePages } from '../common/huge-pages';
 import { startVmm } from '../common/start-vmm';
 import { suspendInto } from '../common/suspend-into';
 import { memoryOf } from '../common/suspended-memory';
@@ -73,6 +74,10 @@ import { ensureVariables, type UefiFirmware } from './uefi-firmware';
 /** Milliseconds. Software emulation on a busy host is slow, but a monitor that says nothing for so long is gone. */
 const deadlines = { start: 30_000, quit: 3000, terminate: 3000, kill: 10_000 } as const;
 
+/** Milliseconds that huge pages take at most until they are all empty and there. */
+const pagesDeadline = ({ memoryBytes, hardware }: VmSpec): number =>
+  hardware?.pageSize === undefined ? 0 : 1000 * Math.ceil(memoryBytes / 2 ** 30);
+
 const firmwares = (uefi: UefiFirmware | null): Firmware[] => (uefi === null ? ['bios'] : ['bios', 'uefi']);
 
 const machineCapabilities = ({
@@ -87,6 +92,7 @@ const machineCapabilities = ({
   'panic-policy',
   'disk-limits',
   ...(nicLimits ? (['nic-limits'] as const) : []),
+  'huge-pages',
   'shared-memory',
 ];
 
@@ -173,7 +179,7 @@ export class QemuDriver extends VmmDriver {
         kind: this.kind,
         program: binary,
         args,
-        checks: together(checkResources(spec), checkKernelFiles(spec)),
+        checks: together(checkResources(spec), checkKernelFiles(spec), checkHugePages(spec)),
         prepare: async () => {
           await together(memory.make(), ...(spec.suspended === true ? [] : [noteCommandLine(spec, args)]));
           await limitNics(spec);
@@ -344,12 +350,17 @@ export class QemuDriver extends VmmDriver {
   /** Connects to the new monitor as soon as it listens, and sees the VM run. */
   private async awaitRunning(spec: VmSpec, spawned: SpawnedVmm): Promise<void> {
     const begun = Date.now();
-    const end = begun + deadlines.start;
+    const patience = deadlines.start + pagesDeadline(spec);
+    const end = begun + patience;
     const changes = new FolderChanges(socketFolder(spec));
     try {
       for (;;) {
         if (spawned.hasEnded())
-          throw qemuStartFailure(await readTail(join(spec.logDir, qemuLogs.vmm)), await spawned.ended);
+          throw qemuStartFailure(
+            await readTail(join(spec.logDir, qemuLogs.vmm)),
+            await spawned.ended,
+            spec.hardware?.pageSize,
+          );
         const status = await this.monitor.askStatus(spec).catch((error: unknown) => {
           if (error instanceof QmpError) return 'unknown';
           throw error;
@@ -359,7 +370,7 @@ export class QemuDriver extends VmmDriver {
         if (Date.now() >= end)
           throw new VerbFailure(
             'vmm_start_timeout',
-            `QEMU was not running after ${deadlines.start / 1000} s (${status})`,
+            `QEMU was not running after ${patience / 1000} s (${status})`,
             false,
           );
         await changes.next(startPause(begun));

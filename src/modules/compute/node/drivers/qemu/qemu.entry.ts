@@ -28,6 +28,7 @@ export const qemuEntry: VmmDriverEntry = {
     'panic-policy',
     'disk-limits',
     'nic-limits',
+    'huge-pages',
     'shared-memory',
     'vnc',
   ],

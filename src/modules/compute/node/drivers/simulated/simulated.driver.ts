@@ -96,7 +96,12 @@ const simulatedForm: RecordForm<{ token: string; spec: VmSpec }> = {
   }),
 };
 
-const machineCapabilities = ['disk-limits', 'nic-limits', 'shared-memory'] as const satisfies VmmCapability[];
+const machineCapabilities = [
+  'disk-limits',
+  'nic-limits',
+  'huge-pages',
+  'shared-memory',
+] as const satisfies VmmCapability[];
 const payload: ChPayload = { firmware: '/simulated', kernel: '', cmdline: '' };
 
 /** Simulated VMs of this process by run folder: like real ones they belong to the host, not to a driver object. */

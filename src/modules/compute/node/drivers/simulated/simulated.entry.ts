@@ -20,6 +20,7 @@ export const simulatedEntry: VmmDriverEntry = {
     'uefi',
     'disk-limits',
     'nic-limits',
+    'huge-pages',
     'shared-memory',
   ],
   // Only taken when nothing real is there.
