@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { VmHandle, VmKernel, VmSpec, VmmDriver } from '../../../src/modules/compute/node/drivers/vmm-driver';
 import type { ContractSubject } from './driver.contract.suite';
 import { kernelGuest } from './kernel-guest';
-import type { SerialClient } from './serial-client';
+import { SerialClient } from './serial-client';
 
 interface Started {
   driver: VmmDriver;
@@ -42,13 +42,20 @@ export const kernelContract = (
     const kernel = kernelOf();
     if (kernel === null) return;
     const { driver, handle, serial } = await start({ kernel, memoryBytes });
-    const told = async (): Promise<void> => {
-      if (subject().bootsKernels === true) await serial.expect(`told <${commandLine}>`, 60_000);
+    const told = async (console: SerialClient): Promise<void> => {
+      if (subject().bootsKernels === true) await console.expect(`told <${commandLine}>`, 60_000);
     };
-    await told();
+    await told(serial);
     expect(await driver.state(handle)).toBe('running');
     await driver.reset(handle);
-    await told();
+    // The reset may have cut the console: its owner connects again.
+    serial.close();
+    const again = await SerialClient.connect(driver.serialSocket(handle));
+    try {
+      await told(again);
+    } finally {
+      again.close();
+    }
     expect(await driver.state(handle)).toBe('running');
   }, 120_000);
 
