@@ -7,8 +7,8 @@
  * Names what is skipped and what fails; the last line is `lab: N passed, N failed, N skipped`.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { repositoryRoot } from '../support/repository';
 import { runInside } from './inner-suite';
@@ -40,6 +40,14 @@ const parts = (tally: Tally): { qemu: string; host: string; landlock: boolean } 
   }
 };
 
+/** What boots disks by it. */
+const firmwareBeside = (binary: string): Record<string, string> =>
+  Object.fromEntries(
+    ['hypervisor-fw', 'CLOUDHV.fd']
+      .map((name) => [name, join(dirname(binary), name)] as const)
+      .filter(([, path]) => existsSync(path)),
+  );
+
 const inside = '/opt/vc-stack/extra';
 
 const tried = async (lab: LabHost, tally: Tally, binary: string | undefined): Promise<void> => {
@@ -64,6 +72,12 @@ const tried = async (lab: LabHost, tally: Tally, binary: string | undefined): Pr
       project: 'integration',
       files: 'compute/cloud-hypervisor.real',
       minutes: 25,
+    },
+    {
+      name: 'cloud-hypervisor, the life of an instance',
+      project: 'e2e',
+      files: 'e2e/cloud-hypervisor',
+      minutes: 30,
     },
     {
       name: 'cloud-hypervisor, the cases of its API',
@@ -106,7 +120,7 @@ const main = async (): Promise<number> => {
     const { qemu, host } = parts(tally);
     const product = join(directory, 'product.img');
     makeProductDisk(product, {
-      ...(binary !== undefined && { 'cloud-hypervisor': binary }),
+      ...(binary !== undefined && { 'cloud-hypervisor': binary, ...firmwareBeside(binary) }),
     });
     if (
       await tally.try(
