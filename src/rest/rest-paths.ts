@@ -1,4 +1,4 @@
-// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 6fbf7272b18c812ac6d6cd7f035730c009228275d5a4177a18007656d7fdad99
+// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 4e86caa28d8d02fbc7df944ef73bcf5e9b44d79580bee9e079a5f580a6a6a79b
 export interface paths {
   '/api-tokens': {
     parameters: {
@@ -1237,6 +1237,7 @@ export interface paths {
             host?: string | null;
             image: string;
             machine?: {
+              balloon?: boolean | null;
               /**
                * @default null
                * @enum {string|null}
@@ -1403,6 +1404,56 @@ export interface paths {
         };
       };
     };
+    trace?: never;
+  };
+  '/instances/{ref}/actions/balloon': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Have its guest keep so much of its memory while it runs; the rest goes to its host */
+    post: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody: {
+        content: {
+          'application/json': {
+            memoryBytes: number | null;
+          };
+        };
+      };
+      responses: {
+        /** @description Accepted; a task goes on */
+        202: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['InstanceWithTask'];
+          };
+        };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
     trace?: never;
   };
   '/instances/{ref}/actions/console': {
@@ -2147,6 +2198,47 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/instances/{ref}/memory': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** What its guest has of its memory now, and says of it */
+    get: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: never;
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['InstanceMemory'];
+          };
+        };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/instances/{ref}/ports': {
     parameters: {
       query?: never;
@@ -2418,6 +2510,7 @@ export interface paths {
             host?: string | null;
             image: string;
             machine?: {
+              balloon?: boolean | null;
               /**
                * @default null
                * @enum {string|null}
@@ -2512,6 +2605,7 @@ export interface paths {
             host?: string | null;
             image: string;
             machine?: {
+              balloon?: boolean | null;
               /**
                * @default null
                * @enum {string|null}
@@ -4676,6 +4770,7 @@ export interface components {
         reason: string;
       } | null;
       machine: {
+        balloon: boolean;
         /** @enum {string|null} */
         panic: 'restart' | 'stop' | 'notify' | null;
         secureBoot: boolean;
@@ -4746,6 +4841,18 @@ export interface components {
     };
     InstanceCheck: {
       hostnames: string[];
+    };
+    InstanceMemory: {
+      guest: {
+        /** Format: date-time */
+        at: string;
+        availableBytes: number;
+        freeBytes: number;
+        totalBytes: number;
+      } | null;
+      heldBytes: number;
+      memoryBytes: number;
+      targetBytes: number | null;
     };
     InstancesWithTask: {
       instances: components['schemas']['Instance'][];
@@ -5151,6 +5258,7 @@ export type HostTokenInfo = components['schemas']['HostTokenInfo'];
 export type Image = components['schemas']['Image'];
 export type Instance = components['schemas']['Instance'];
 export type InstanceCheck = components['schemas']['InstanceCheck'];
+export type InstanceMemory = components['schemas']['InstanceMemory'];
 export type InstancesWithTask = components['schemas']['InstancesWithTask'];
 export type InstanceWithTask = components['schemas']['InstanceWithTask'];
 export type Leftover = components['schemas']['Leftover'];

@@ -289,6 +289,15 @@ export const requests: Record<string, Make> = {
     body: { flavor: await flavor(s) },
     allowed: noHost,
   }),
+  'GET /instances/{ref}/memory': async (s) => ({
+    path: `/instances/${await instance(s)}/memory`,
+    allowed: ['no_balloon'],
+  }),
+  'POST /instances/{ref}/actions/balloon': async (s) => ({
+    path: `/instances/${await instance(s)}/actions/balloon`,
+    body: { memoryBytes: null },
+    allowed: ['no_balloon'],
+  }),
   'POST /instances/{ref}/actions/rebuild': async (s) => ({
     path: `/instances/${await instance(s)}/actions/rebuild`,
     body: { image: await image(s) },

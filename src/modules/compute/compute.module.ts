@@ -17,6 +17,7 @@ export const computeModule: ModuleManifest = {
     'instance:suspend': 'member',
     'instance:resume': 'member',
     'instance:nmi': 'member',
+    'instance:balloon': 'member',
     'instance:lock': 'member',
     'instance:resize': 'member',
     'instance:attach': 'member',

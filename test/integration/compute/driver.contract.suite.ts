@@ -10,6 +10,7 @@ import { vmmDriverRegistry } from '../../../src/modules/compute/node/drivers/vmm
 import type { GuestEvent } from '../../../src/modules/compute/node/drivers/guest-event';
 import type { VmHandle, VmSpec, VmmDriver } from '../../../src/modules/compute/node/drivers/vmm-driver';
 import { lockFile } from './lock-file';
+import { balloonContract } from './balloon.contract.suite';
 import { diskContract } from './disk.contract.suite';
 import { hardwareContract } from './hardware.contract.suite';
 import { coreDumpContract } from './core-dump.contract.suite';
@@ -270,6 +271,7 @@ export const driverContract = (name: string, subject: () => ContractSubject): vo
     coreDumpContract(subject, specOf, start, awaitGuest);
     resizeContract(subject, specOf, start, awaitGuest);
     hardwareContract(subject, specOf, start, awaitGuest);
+    balloonContract(subject, specOf, start, awaitGuest);
 
     it('refuses to pause, to resume and to interrupt one that has ended', async () => {
       const { driver, handle } = await start();

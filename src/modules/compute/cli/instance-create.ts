@@ -22,6 +22,7 @@ interface CreateOptions {
   restartPolicy?: RestartPolicy;
   secureBoot?: boolean;
   tpm?: boolean;
+  balloon?: boolean;
   watchdog?: MachineAction;
   panic?: MachineAction;
   maxVcpus?: string;
@@ -86,6 +87,7 @@ export const registerInstanceCreate = (instance: Command, context: CliContext): 
     )
     .option('--secure-boot', 'start only what is signed by a key that its UEFI trusts')
     .option('--tpm', 'give it a TPM 2.0 of its own')
+    .option('--balloon', 'let memory that its guest does not need go to its host')
     .addOption(
       choice(
         new Option(
@@ -161,12 +163,14 @@ const createBatch = async (name: string, options: CreateOptions, count: number, 
 const machineBody = ({
   secureBoot = false,
   tpm = false,
+  balloon = false,
   watchdog,
   panic,
 }: CreateOptions): Pick<BodyOf<'post', '/instances'>, 'machine'> => {
   const machine = {
     ...(secureBoot && { secureBoot }),
     ...(tpm && { tpm }),
+    ...(balloon && { balloon }),
     ...(watchdog && { watchdog }),
     ...(panic && { panic }),
   };

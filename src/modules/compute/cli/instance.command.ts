@@ -11,6 +11,7 @@ import { parseYesNo } from '../../../core/cli/input/parse-yes-no';
 import type { Instance } from '../contract/compute.api';
 import { registerInstanceCreate } from './instance-create';
 import { registerInstancePorts } from './instance-ports';
+import { registerInstanceMemory } from './instance-memory';
 import { registerInstanceRescue } from './instance-rescue';
 import { registerInstanceVolumes } from './instance-volumes';
 import { given, parseMetadata } from './labels';
@@ -98,6 +99,7 @@ export class InstanceCommands implements CliRegistrar {
     this.registerResize(instance, context);
     this.registerRebuild(instance, context);
     registerInstanceRescue(instance, context);
+    registerInstanceMemory(instance, context);
     this.registerLock(instance, context);
     this.registerWays(instance, context);
   }

@@ -261,6 +261,32 @@ export const resizeRequest = z.strictObject({ flavor: field.ref });
 export const rebuildRequest = z.strictObject({ image: field.ref.optional() }).default({});
 /** By id or name: what the temporary disk holds. */
 export const rescueRequest = z.strictObject({ image: field.ref });
+/** Bytes of its memory that its guest keeps, in whole mebibytes; the rest goes to its host. Null: all of it. */
+export const balloonRequest = z.strictObject({
+  memoryBytes: field.bytes.multipleOf(1024 * 1024).nullable(),
+});
+/** Of an instance with a balloon that runs, in bytes. */
+export const instanceMemoryShown = z
+  .object({
+    /** That its machine has. */
+    memoryBytes: field.bytes,
+    /** That its guest was asked to keep; null: all of it. */
+    targetBytes: field.bytes.nullable(),
+    /** That its guest keeps. Before it runs out of memory it takes more than it was asked to keep. */
+    heldBytes: field.bytes,
+    /** What it says of itself; null: its VMM does not ask it, or it has no driver for the balloon. */
+    guest: z
+      .object({
+        totalBytes: field.bytes,
+        freeBytes: field.bytes,
+        /** What programs could still get without swapping. */
+        availableBytes: field.bytes,
+        at: field.timestamp,
+      })
+      .nullable(),
+  })
+  .meta({ id: 'InstanceMemory' });
+export type InstanceMemory = z.infer<typeof instanceMemoryShown>;
 export const rebootRequest = z.strictObject({ force: z.boolean().default(false) }).default({ force: false });
 export const consoleLogQuery = z.strictObject({
   project: z.string().max(100).optional(),

@@ -99,6 +99,13 @@ export const computeProblems: HintTable = {
   resize_held: {
     user: 'Look whether its guest takes memory while it runs (virtio-mem) and gives vCPUs back, or stop it first.',
   },
+  balloon_held: {
+    user: 'Look whether its guest has a driver for the balloon (virtio_balloon) and memory that it can do without.',
+  },
+  balloon_inflated: {
+    user: 'Give the guest all of its memory again (vcctl instance balloon --memory all), and try again.',
+  },
+  balloon_too_large: { user: 'Leave the guest more of its memory.' },
   no_hotplug: { user: 'Reboot the instance and try again.' },
   no_free_slot: { user: 'Stop the instance and try again.' },
   // Their messages say enough.
@@ -108,6 +115,7 @@ export const computeProblems: HintTable = {
   instance_failed: null,
   instances_gone: null,
   no_free_user: null,
+  no_balloon: null,
   no_iso_writer: null,
   no_seed: null,
   no_such_firmware: null,

@@ -35,6 +35,7 @@ describe('the state machine of instances', () => {
       'attach-volume',
       'detach-volume',
       'nmi',
+      'balloon',
       'resize',
       'tell-metadata',
     ]);

@@ -136,6 +136,16 @@ export const instanceVerbs = {
     during: null,
     refusedIn: { stopped: stoppedStart, paused: pausedResume, suspended: suspendedResume, error: notRunning },
   },
+  balloon: {
+    during: null,
+    refusedIn: {
+      stopped: stoppedStart,
+      paused: { code: 'instance_paused', detail: 'It is paused, so its guest gives and takes no memory: resume it.' },
+      suspended: suspendedResume,
+      rescued: unrescueFirst,
+      error: notRunning,
+    },
+  },
   resize: {
     during: 'resizing',
     refusedIn: {
@@ -191,8 +201,8 @@ export const refusalOf = (verb: InstanceVerb, { state, rescue }: Asked): Refusal
 };
 
 /**
- * Why its screen cannot be looked at in the state; undefined when it can. Without a machine there is none; in every other
- * state its host has the last word.
+ * Why nothing of its machine can be looked at in the state; undefined when it can. Without a machine there is none; in every
+ * other state its host has the last word.
  */
-export const screenRefusal = (state: InstanceState): Refusal | undefined =>
+export const machineRefusal = (state: InstanceState): Refusal | undefined =>
   state === 'stopped' ? stoppedStart : state === 'error' ? notRunning : undefined;

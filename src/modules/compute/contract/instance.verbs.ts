@@ -175,6 +175,13 @@ const withoutHardware: OlderForm = (args) => {
   return args;
 };
 
+/** An agent of before would leave the balloon out. */
+const withoutBalloon: OlderForm = (args) => {
+  const { machine } = instanceSpec.pick({ machine: true }).parse(args['spec']);
+  if (machine?.balloon === true) throw new NotUnderstood('instances with a balloon');
+  return args;
+};
+
 /**
  * Brings the instance to the wanted power state, observed before it answers. A lower generation than the last accepted
  * one is refused (`stale_generation`). Power off: power button, up to `graceSeconds`, then hard; `reason` of the result
@@ -189,7 +196,7 @@ export const instanceEnsure = defineVerb('instance.ensure', {
     graceSeconds: z.number().int().min(0),
   }),
   result: observedInstance,
-  revision: 10,
+  revision: 11,
   older: {
     2: withoutRestartPolicy,
     3: withoutMachine,
@@ -200,6 +207,7 @@ export const instanceEnsure = defineVerb('instance.ensure', {
     8: withoutMax,
     9: withoutLimits,
     10: withoutHardware,
+    11: withoutBalloon,
   },
   timeoutMs: 15_000,
   long: true,
@@ -272,6 +280,35 @@ export const instanceSuspend = defineVerb('instance.suspend', {
   result: observedInstance,
   timeoutMs: 15_000,
   long: true,
+});
+/**
+ * Its guest keeps so much of its memory, in bytes, and the balloon has the rest; all of it when that is what it has. Its VMM
+ * says so before the answer; when its guest does not give, or take, in time (`balloon_held`) it is asked to have what it had
+ * before. Ends with the machine. Throws `instance_not_running`, `instance_paused`, `no_balloon`, `balloon_too_large`.
+ */
+export const instanceBalloon = defineVerb('instance.balloon', {
+  args: z.object({ instanceId: field.id, memoryBytes: field.bytes }),
+  result: observedInstance,
+  timeoutMs: 15_000,
+  long: true,
+});
+/**
+ * What is known of its memory now, in bytes. `bytes`: that it has of its VMM. `targetBytes`: that it was asked to keep, null
+ * for all. `heldBytes`: that it keeps. `guest`: what it says of itself, null where nobody does. A read. Throws
+ * `instance_absent`, `instance_not_running`, `no_balloon`.
+ */
+export const instanceMemory = defineVerb('instance.memory', {
+  args: z.object({ instanceId: field.id }),
+  result: z.object({
+    bytes: field.bytes,
+    targetBytes: field.bytes.nullable(),
+    heldBytes: field.bytes,
+    guest: z
+      .object({ totalBytes: field.bytes, freeBytes: field.bytes, availableBytes: field.bytes, at: field.timestamp })
+      .nullable(),
+  }),
+  timeoutMs: 15_000,
+  mutating: false,
 });
 /** A non-maskable interrupt in every vCPU. Throws `instance_not_running`. */
 export const instanceNmi = defineVerb('instance.nmi', {
@@ -373,6 +410,7 @@ export const instanceGuestFiles = defineVerb('instance.guest-files', {
 
 export const computeVerbs: readonly AnyVerb[] = [
   instanceAbsent,
+  instanceBalloon,
   instanceConsoleLog,
   instanceCoreDump,
   instanceCoreDumpAbsent,
@@ -381,6 +419,7 @@ export const computeVerbs: readonly AnyVerb[] = [
   instanceDisks,
   instanceEnsure,
   instanceGuestFiles,
+  instanceMemory,
   instanceNmi,
   instancePause,
   instanceReboot,

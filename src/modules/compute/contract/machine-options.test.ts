@@ -6,7 +6,13 @@ describe('options of the machine', () => {
   it('are what is on, and are shown all', () => {
     const asked = askedOfMachine(machineInput.parse({ tpm: true, watchdog: 'stop' }));
     expect(asked).toEqual({ tpm: true, watchdog: 'stop' });
-    expect(shownOfMachine(asked)).toEqual({ secureBoot: false, tpm: true, watchdog: 'stop', panic: null });
+    expect(shownOfMachine(asked)).toEqual({
+      secureBoot: false,
+      tpm: true,
+      balloon: false,
+      watchdog: 'stop',
+      panic: null,
+    });
     expect(askedOfMachine(machineInput.parse(undefined))).toEqual({});
     expect(machineInput.safeParse({ watchdog: 'explode' }).error?.issues[0]?.path).toEqual(['watchdog']);
   });
@@ -20,6 +26,11 @@ describe('options of the machine', () => {
     expect(capabilitiesFor({ machine: withoutPolicies({ tpm: true, watchdog: 'restart', panic: 'stop' }) })).toEqual([
       'tpm',
     ]);
+  });
+
+  it('have a balloon only where the agent knows of it', () => {
+    const needed = (machine: object): number => neededRevision(instanceEnsure, { spec: { vmm: null, machine } });
+    expect(needed({ balloon: true })).toBeGreaterThan(needed({ watchdog: 'stop' }));
   });
 
   it.each(['watchdog', 'panic'])('are not asked of an agent that would pass over a %s', (option) => {

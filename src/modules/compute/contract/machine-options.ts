@@ -19,6 +19,8 @@ const machineSwitches = {
   secureBoot: 'secure-boot',
   /** A TPM 2.0 of its own, whose secrets stay with the instance until it is deleted. */
   tpm: 'tpm',
+  /** A balloon: memory that its guest frees goes back to the host, which can take back more. */
+  balloon: 'balloon',
 } as const satisfies Record<string, VmmCapability>;
 
 /** As the switches, with what each does. */
@@ -44,6 +46,7 @@ export const machineInput = z
   .strictObject({
     secureBoot: z.boolean().default(false),
     tpm: z.boolean().default(false),
+    balloon: z.boolean().default(false),
     watchdog: action.nullable().default(null),
     panic: action.nullable().default(null),
   })
@@ -52,12 +55,19 @@ export const machineInput = z
 export const machineShown = z.object({
   secureBoot: z.boolean(),
   tpm: z.boolean(),
+  balloon: z.boolean(),
   watchdog: action.nullable(),
   panic: action.nullable(),
 });
 /** In specifications for hosts: those that are asked for. */
 export const machineAsked = z
-  .object({ secureBoot: z.literal(true), tpm: z.literal(true), watchdog: action, panic: action })
+  .object({
+    secureBoot: z.literal(true),
+    tpm: z.literal(true),
+    balloon: z.literal(true),
+    watchdog: action,
+    panic: action,
+  })
   .partial();
 
 export const askedOfMachine = (
@@ -80,6 +90,7 @@ export const bootedBy = <F extends string>(
 export const shownOfMachine = (asked: AskedOfMachine): z.infer<typeof machineShown> => ({
   secureBoot: asked.secureBoot === true,
   tpm: asked.tpm === true,
+  balloon: asked.balloon === true,
   watchdog: asked.watchdog ?? null,
   panic: asked.panic ?? null,
 });

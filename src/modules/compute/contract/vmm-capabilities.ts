@@ -17,6 +17,7 @@ const vmmCapabilities = {
   uefi: 'boots by UEFI',
   'secure-boot': 'Secure Boot',
   tpm: 'TPM 2.0',
+  balloon: 'a memory balloon',
   'watchdog-restart': 'a watchdog that restarts',
   'watchdog-stop': 'a watchdog that stops',
   'watchdog-notify': 'a watchdog that only tells',

@@ -41,6 +41,8 @@ import { SshKeyController } from './ssh-keys/ssh-key.controller';
 import { SshKeyRepository } from './ssh-keys/ssh-key.repository';
 import { SshKeyService } from './ssh-keys/ssh-key.service';
 import { VmmKinds } from './vmms/vmm-kinds';
+import { InstanceMemory } from './memory/instance-memory.service';
+import { MemoryController } from './memory/memory.controller';
 import { AttachPortWorkflow } from './workflows/attach-port.workflow';
 import { DetachPortWorkflow } from './workflows/detach-port.workflow';
 import { AttachVolumeWorkflow } from './workflows/attach-volume.workflow';
@@ -50,6 +52,7 @@ import { CreateInstanceBatchWorkflow } from './workflows/create-instance-batch.w
 import { DeleteInstanceWorkflow } from './workflows/delete-instance.workflow';
 import { InstanceSteps } from './workflows/instance-steps';
 import { RebootInstanceWorkflow } from './workflows/reboot-instance.workflow';
+import { BalloonInstanceWorkflow } from './workflows/balloon-instance.workflow';
 import { NmiInstanceWorkflow } from './workflows/nmi-instance.workflow';
 import { PauseInstanceWorkflow } from './workflows/pause-instance.workflow';
 import { RescueInstanceWorkflow } from './workflows/rescue-instance.workflow';
@@ -76,6 +79,7 @@ const workflows = [
   ResumeInstanceWorkflow,
   UnpauseInstanceWorkflow,
   NmiInstanceWorkflow,
+  BalloonInstanceWorkflow,
   TellMetadataWorkflow,
   ResizeInstanceWorkflow,
   ResizeRunningInstanceWorkflow,
@@ -87,7 +91,7 @@ const workflows = [
   RescueInstanceWorkflow,
   UnrescueInstanceWorkflow,
 ];
-const controllers = [FlavorController, SshKeyController, InstanceController, ConsoleController];
+const controllers = [FlavorController, SshKeyController, InstanceController, ConsoleController, MemoryController];
 const parts = [
   FlavorRepository,
   FlavorService,
@@ -113,6 +117,7 @@ const parts = [
   ConsoleService,
   ConsoleLogs,
   Screenshots,
+  InstanceMemory,
 ];
 
 export const computeWiring: ManagementWiring = {

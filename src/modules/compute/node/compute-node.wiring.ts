@@ -13,6 +13,7 @@ import { InstanceCoreDumps } from './core-dumps/instance-core-dumps';
 import { VmmDrivers } from './drivers/vmm-drivers';
 import { InstanceObservedSource } from './instances/instance-observed.source';
 import { InstanceRecords } from './instances/instance-records';
+import { InstanceBalloons } from './instances/instance-balloons';
 import { InstanceSizes } from './instances/instance-sizes';
 import { InstanceSuspension } from './instances/instance-suspension';
 import { KeptMemory } from './instances/kept-memory';
@@ -49,6 +50,7 @@ export const computeNodeWiring: NodeWiring = {
       InstanceSizes,
       CoreDumpStore,
       InstanceCoreDumps,
+      InstanceBalloons,
       InstanceManager,
       CoreDumpCalls,
       CoreDumpStreams,

@@ -11,6 +11,10 @@ const stopped = async (cloud: ScenarioCloud): Promise<ScenarioSubject> => {
   return subject;
 };
 
+/** One whose guest gives memory back. */
+const ballooned = (cloud: ScenarioCloud): Promise<ScenarioSubject> =>
+  running(cloud, { flavor: 'wide', machine: { balloon: true } });
+
 /** One that may get more while it runs. */
 const growing = (cloud: ScenarioCloud): Promise<ScenarioSubject> =>
   running(cloud, { maxVcpus: 4, maxMemoryBytes: 2 ** 29 });
@@ -129,6 +133,7 @@ export const computeScenarios: Scenarios = {
   'instance.resume': verb(suspended, 'resume', {}),
   'instance.unpause': verb(paused, 'resume', {}),
   'instance.nmi': verb(running, 'nmi', {}),
+  'instance.balloon': verb(ballooned, 'balloon', { memoryBytes: 2 ** 27 }),
   'instance.resize': verb(stopped, 'resize', { flavor: 'large' }),
   'instance.resize-running': verb(growing, 'resize', { flavor: 'wide' }),
   'instance.rebuild': verb(stopped, 'rebuild', {}),

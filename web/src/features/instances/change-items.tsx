@@ -1,4 +1,4 @@
-import { HardDriveDownload, LifeBuoy, Lock, LockOpen, Scaling, Undo2 } from 'lucide-react';
+import { HardDriveDownload, LifeBuoy, Lock, LockOpen, MemoryStick, Scaling, Undo2 } from 'lucide-react';
 import type { Instance } from '../../lib/types';
 import { MenuItem } from '../../ui/menu';
 import { useInstanceActions } from './use-instance-actions';
@@ -7,13 +7,14 @@ import { useUnlock } from './use-unlock';
 interface Props {
   instance: Instance;
   onResize: () => void;
+  onBalloon: () => void;
   onRebuild: () => void;
   onRescue: () => void;
   onLock: () => void;
 }
 
 /** Entries of the menu that change what an instance is. */
-export function ChangeItems({ instance, onResize, onRebuild, onRescue, onLock }: Props) {
+export function ChangeItems({ instance, onResize, onBalloon, onRebuild, onRescue, onLock }: Props) {
   const { run, reason } = useInstanceActions();
   const unlock = useUnlock();
   const only = [instance];
@@ -21,6 +22,9 @@ export function ChangeItems({ instance, onResize, onRebuild, onRescue, onLock }:
     <>
       <MenuItem icon={Scaling} reason={reason(only, 'resize')} onSelect={onResize}>
         Resize…
+      </MenuItem>
+      <MenuItem icon={MemoryStick} reason={reason(only, 'balloon')} onSelect={onBalloon}>
+        Give and take memory…
       </MenuItem>
       <MenuItem icon={HardDriveDownload} danger reason={reason(only, 'rebuild')} onSelect={onRebuild}>
         Rebuild…

@@ -16,6 +16,7 @@ import { type ReactElement, useState } from 'react';
 import { useNavigate } from 'react-router';
 import type { Instance } from '../../lib/types';
 import { Menu, MenuItem, MenuLine } from '../../ui/menu';
+import { BalloonInstance } from './balloon-instance';
 import { ChangeItems } from './change-items';
 import { LockInstance } from './lock-instance';
 import { RebuildInstance } from './rebuild-instance';
@@ -47,6 +48,7 @@ export function InstanceMenu({
   const navigate = useNavigate();
   const [locking, setLocking] = useState(false);
   const [resizing, setResizing] = useState(false);
+  const [ballooning, setBallooning] = useState(false);
   const [rebuilding, setRebuilding] = useState(false);
   const [rescuing, setRescuing] = useState(false);
   const only = [instance];
@@ -94,6 +96,7 @@ export function InstanceMenu({
         <ChangeItems
           instance={instance}
           onResize={() => setResizing(true)}
+          onBalloon={() => setBallooning(true)}
           onRebuild={() => setRebuilding(true)}
           onRescue={() => setRescuing(true)}
           onLock={() => setLocking(true)}
@@ -104,6 +107,7 @@ export function InstanceMenu({
       </Menu>
       <LockInstance instance={instance} open={locking} onClose={() => setLocking(false)} />
       <ResizeInstance instance={instance} open={resizing} onClose={() => setResizing(false)} />
+      <BalloonInstance instance={instance} open={ballooning} onClose={() => setBallooning(false)} />
       <RebuildInstance instance={instance} open={rebuilding} onClose={() => setRebuilding(false)} />
       <RescueInstance instance={instance} open={rescuing} onClose={() => setRescuing(false)} />
     </>

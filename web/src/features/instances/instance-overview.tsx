@@ -10,6 +10,7 @@ import { limitFacts } from '../../app/limit-words';
 import { StateBadge } from '../../ui/feedback/state';
 import { Ref } from '../../ui/ref';
 import { Age } from '../../ui/time';
+import { InstanceMemoryCard } from './instance-memory';
 import { InstancePorts } from './instance-ports';
 import { InstanceVolumes } from './instance-volumes';
 import { openTask } from '../tasks/open-task';
@@ -23,6 +24,7 @@ export function InstanceOverview({ instance: i }: { instance: Instance }) {
     <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-[minmax(0,1fr)_20rem]">
       <div className="space-y-5">
         <InstanceFacts instance={i} />
+        {i.machine.balloon && i.state === 'running' && <InstanceMemoryCard instance={i} />}
         <InstancePorts instance={i} />
         <InstanceVolumes instance={i} />
       </div>
@@ -37,6 +39,7 @@ const machineFacts = ({ machine }: Instance): ([string, string] | null)[] => [
   machine.panic === null ? null : ['When its guest panics', afterwards[machine.panic]],
   machine.secureBoot ? ['Secure Boot', 'yes, only what is signed starts'] : null,
   machine.tpm ? ['TPM', '2.0'] : null,
+  machine.balloon ? ['Balloon', 'yes'] : null,
 ];
 
 function InstanceFacts({ instance: i }: { instance: Instance }) {

@@ -23,6 +23,7 @@ export default function InstanceResults({ verb, rest, Group, Item, onAsk, onDone
     | 'force-stop'
     | 'unlock'
     | 'resize'
+    | 'balloon'
     | 'rebuild'
     | 'rescue'
     | 'unrescue'

@@ -50,6 +50,7 @@ export const whyNot = (instance: Instance, action: InstanceAction, role: string 
   if (phase !== undefined) return phase;
   if (state === 'unknown') return unreachable;
   if (instance.taskId !== null) return 'A task works on it.';
+  if (action === 'balloon' && !instance.machine.balloon) return 'It was created without a balloon.';
   const refusal =
     action === 'resize' && state === 'running' ? resizeRefusal(instance, instance.flavor) : refusalOf(action, instance);
   return refusal?.detail ?? null;

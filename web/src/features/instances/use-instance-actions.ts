@@ -14,6 +14,7 @@ export type PowerVerb = Exclude<
   | 'force-stop'
   | 'tell-metadata'
   | 'resize'
+  | 'balloon'
   | 'rebuild'
   | 'attach-port'
   | 'detach-port'

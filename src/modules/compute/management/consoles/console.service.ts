@@ -8,7 +8,7 @@ import type { Op } from '../../../../core/db/rows/op';
 import { conflict, Problem } from '../../../../core/errors/problem';
 import { Hosts } from '../../../host/contract/host.ports';
 import type { ConsoleProtocol, consoleTicket } from '../../contract/compute.api';
-import { screenRefusal } from '../../contract/instance-states';
+import { machineRefusal } from '../../contract/instance-states';
 import type { VmmCapability } from '../../contract/vmm-capabilities';
 import type { Admission } from '../../../../core/http/sockets/socket-route';
 import type { InstanceEntity } from '../instances/instance.entity';
@@ -63,7 +63,7 @@ export class ConsoleService {
     op: Op,
     { hostId, vmm, state }: Pick<InstanceEntity, 'state' | 'vmm'> & { hostId: string },
   ): Promise<void> {
-    const refusal = screenRefusal(state);
+    const refusal = machineRefusal(state);
     if (refusal) throw conflict(refusal.code, refusal.detail, { state });
     const kept = vmmsOf((await this.hosts.byId(op, hostId))?.parts ?? {}).find(({ kind }) => kind === vmm);
     if (kept?.usable === true && !kept.capabilities.includes('vnc' satisfies VmmCapability))

@@ -3,7 +3,7 @@ import type { Access } from '../../../../core/auth/access';
 import type { Op } from '../../../../core/db/rows/op';
 import { conflict, Problem } from '../../../../core/errors/problem';
 import { NodeCaller, NodeUnreachableError, NodeVerbError } from '../../../../core/m2m/management/node-caller';
-import { screenRefusal } from '../../contract/instance-states';
+import { machineRefusal } from '../../contract/instance-states';
 import { instanceScreenshot } from '../../contract/instance.verbs';
 import { InstanceService } from '../instances/instance.service';
 
@@ -23,7 +23,7 @@ export class Screenshots {
     const { id, hostId, state } = await this.instances.pick(op, access, projectId, ref);
     if (hostId === null)
       throw conflict('instance_has_no_host', 'It has no host yet, so there is no screen.', { state });
-    const refusal = screenRefusal(state);
+    const refusal = machineRefusal(state);
     if (refusal) throw conflict(refusal.code, refusal.detail, { state });
     try {
       const outcome = await this.nodes.call(hostId, instanceScreenshot, { instanceId: id }, { requestId });

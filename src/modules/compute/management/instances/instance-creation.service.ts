@@ -39,6 +39,7 @@ import { placementRequest } from './placement-request';
 import { SshKeyService } from '../ssh-keys/ssh-key.service';
 import { agreedVmm, type AskedVmms } from '../vmms/agreed-vmm';
 import { VmmKinds } from '../vmms/vmm-kinds';
+import { refuseHugePages } from '../memory/huge-pages';
 import { CreateInstanceWorkflow } from '../workflows/create-instance.workflow';
 import { CreateInstanceBatchWorkflow } from '../workflows/create-instance-batch.workflow';
 
@@ -207,6 +208,7 @@ export class InstanceCreation {
         'The image boots by BIOS, and only a UEFI can refuse what is not signed.',
       );
     if (input.machine.secureBoot && image.kernel !== null) throw kernelIsUnsigned('body.machine.secureBoot');
+    refuseHugePages('body.machine.balloon', input.machine, flavor.hardware);
     refuseLargeKernel(flavor.memoryBytes, image.kernel);
     const wantedVmm = await this.wantedVmm(op, { instance: input.vmm, flavor: flavor.vmm, image: image.vmm });
     const wantedHostId = await this.wantedHost(op, caller, input.host);

@@ -17,6 +17,7 @@ import { ResizeRunningInstanceWorkflow } from '../workflows/resize-running-insta
 import { needsStop, runningResizeRefusal } from '../../contract/instance-size';
 import { vmmNeeds } from '../vmms/vmm-needs';
 import { roomOf } from './claimed-room';
+import { refuseHugePages } from '../memory/huge-pages';
 import type { InstanceEntity } from './instance.entity';
 import { InstanceService } from './instance.service';
 import type { Accepted } from './instance-task';
@@ -112,6 +113,7 @@ const lacking = (
 };
 
 const refuseUnfit = (instance: InstanceEntity, flavor: FlavorEntity): void => {
+  refuseHugePages('body.flavor', instance.machine, flavor.hardware);
   if (flavor.diskBytes > 0 && flavor.diskBytes < instance.diskBytes)
     throw unprocessable(
       'body.flavor',

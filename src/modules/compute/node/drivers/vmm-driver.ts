@@ -44,6 +44,16 @@ export interface VmSize {
   memoryBytes: number;
 }
 
+/** What is known of a machine's memory, in bytes. */
+export interface VmMemory {
+  /** That it has of its VMM. */
+  bytes: number;
+  /** That its guest keeps: without what is in the balloon. */
+  heldBytes: number;
+  /** What the guest says of itself, and when; null where nobody does. */
+  guest: { totalBytes: number; freeBytes: number; availableBytes: number; at: string } | null;
+}
+
 /** Everything a VMM needs to run one instance. Sizes in bytes, paths absolute. */
 export interface VmSpec {
   instanceId: string;
@@ -155,6 +165,14 @@ export const resizeNeedsStop = (why: string, cause?: unknown): VerbFailure =>
 export const resizeHeld = (what: string): VerbFailure =>
   new VerbFailure('resize_held', `Its guest did not ${what} in time.`, true);
 
+/** Of a VM that was started without one. */
+export const noBalloon = (): VerbFailure =>
+  new VerbFailure('no_balloon', 'Its machine has no balloon, which an instance gets with its create.', true);
+
+/** Of a balloon that cannot be filled so far. Nothing was touched. */
+export const balloonTooLarge = (bytes: number): VerbFailure =>
+  new VerbFailure('balloon_too_large', `Its balloon holds less than ${bytes} bytes.`, true);
+
 /** Of a VM with as many devices as it can have. */
 export const noFreeSlot = (): VerbFailure =>
   new VerbFailure('no_free_slot', 'It has no place for another device.', true);
@@ -259,6 +277,13 @@ export abstract class VmmDriver {
   abstract setVcpus(handle: VmHandle, vcpus: number, deadlineMs: number, signal: AbortSignal): Promise<void>;
   /** As `setVcpus`, of bytes of memory. Where the guest takes it too, throws `resize_held` when it does not. */
   abstract setMemory(handle: VmHandle, bytes: number, deadlineMs: number, signal: AbortSignal): Promise<void>;
+  /** Throws `VerbFailure` `no_balloon` for a VM without one. */
+  abstract memory(handle: VmHandle): Promise<VmMemory>;
+  /**
+   * Its guest is asked to keep so many bytes of its memory: what it does shows in `memory`, sooner or later. Throws
+   * `VerbFailure` `no_balloon`, `balloon_too_large`.
+   */
+  abstract setBalloon(handle: VmHandle, bytes: number): Promise<void>;
   /**
    * Resolves when the process has ended, with the cause; works for processes adopted after an agent restart too.
    * `tell` hears what the guest does until then.

@@ -20,6 +20,7 @@ import { InstanceLeftovers } from '../leftovers/instance-leftovers';
 import { InstanceMachines } from './instance-machines';
 import { InstanceRecords } from './instance-records';
 import { InstanceRestarts } from './instance-restarts';
+import { InstanceBalloons } from './instance-balloons';
 import { InstanceSizes } from './instance-sizes';
 import { InstanceSuspension } from './instance-suspension';
 import { KeptMemory } from './kept-memory';
@@ -45,6 +46,8 @@ export class AgentsOfAHost {
   afterBoot: StartsAfterBoot | undefined;
   /** Of the newest agent. */
   sizes: InstanceSizes | undefined;
+  /** Of the newest agent. */
+  balloons: InstanceBalloons | undefined;
   /** Of the newest agent. */
   leftovers: InstanceLeftovers | undefined;
   /** Of the newest agent. */
@@ -99,6 +102,7 @@ export class AgentsOfAHost {
     this.afterBoot = new StartsAfterBoot(config, records, machines, reporter, this.logging);
     const suspension = new InstanceSuspension(records, machines);
     this.sizes = new InstanceSizes(config, records, machines, this.logging);
+    this.balloons = new InstanceBalloons(config, records, machines, this.logging);
     const dumpStore = new CoreDumpStore(this.store, config);
     const dumps = new InstanceCoreDumps(records, machines, dumpStore, this.logging);
     const manager = new InstanceManager(
@@ -107,6 +111,7 @@ export class AgentsOfAHost {
       suspension,
       this.sizes,
       dumps,
+      this.balloons,
       kept,
       restarts,
       this.afterBoot,

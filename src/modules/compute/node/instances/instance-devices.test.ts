@@ -145,6 +145,8 @@ describe.each(['cards', 'disks'] as const)('InstanceDevices, of %s', (kind) => {
       leaving: [],
       resizing: false,
       mayGiveLate: false,
+      balloonBytes: null,
+      ballooning: false,
       suspending: false,
       dumping: false,
       suspended: null,

@@ -125,6 +125,9 @@ export class InstanceMachines {
       record.paused = false;
       record.startedAt = handle.startedAt;
       record.guest = newGuest;
+      // A new machine has all of its memory; one that goes on has what it had.
+      if (!record.suspended) record.balloonBytes = null;
+      record.ballooning = false;
       await this.kept.drop(record);
       this.watch(record, handle);
     } catch (error) {
@@ -296,6 +299,8 @@ export class InstanceMachines {
     record.resizing = false;
     record.dumping = false;
     record.mayGiveLate = false;
+    record.ballooning = false;
+    if (!record.suspended) record.balloonBytes = null;
     record.exit = exit;
     record.exitAt = new Date().toISOString();
     // Its guest wanted it off, or its policy: a restart of the host does not bring it back.

@@ -32,6 +32,7 @@ const recordedSpec = z.object({
     .object({
       secureBoot: z.literal(true),
       tpm: z.literal(true),
+      balloon: z.literal(true),
       watchdog: z.enum(['restart', 'stop', 'notify']),
       panic: z.enum(['restart', 'stop', 'notify']),
     })
@@ -86,6 +87,10 @@ const instanceRecord = z.object({
   resizing: z.boolean().default(false),
   /** A guest that was to give something back, and did not, may do it late: its machine is brought to its record again. */
   mayGiveLate: z.boolean().default(false),
+  /** Bytes that its guest keeps while its balloon has the rest; null: all. Of the machine that runs, or is suspended. */
+  balloonBytes: z.number().int().nullable().default(null),
+  /** Set before that changes: a leftover means that the agent died in the midst of it. */
+  ballooning: z.boolean().default(false),
   /** Set before a suspend: a leftover means that the agent died in the midst of it. */
   suspending: z.boolean().default(false),
   /** Set before its memory is dumped: a leftover means that the agent died in the midst of it. */

@@ -99,6 +99,16 @@ const table: [string, string, (left: Left) => void, object, number][] = [
     0,
   ],
   [
+    'running, its balloon changed halfway',
+    'its VMM runs',
+    ({ driver, rewrite }) => {
+      driver.inflated = 2 ** 20;
+      rewrite({ ballooning: true });
+    },
+    { state: 'running' },
+    1,
+  ],
+  [
     'of an earlier boot of the host, on',
     'no VMM',
     ({ driver, rewrite }) => {

@@ -62,7 +62,7 @@ export class InstanceSizes extends PeriodicWorks {
       Object.assign(record, { generation, spec, resizing: false });
       return this.records.save(record);
     }
-    if (!back) await this.refuse(handle, spec);
+    if (!back) await this.refuse(record, handle, spec);
     Object.assign(record, { generation, spec, resizing: true });
     await this.records.save(record);
     try {
@@ -115,10 +115,12 @@ export class InstanceSizes extends PeriodicWorks {
         .catch((error: unknown) => this.log.warn({ err: error, instanceId }, 'a machine has not its size again yet'));
   }
 
-  private async refuse(handle: VmHandle, size: VmSize): Promise<void> {
+  private async refuse(record: InstanceRecord, handle: VmHandle, size: VmSize): Promise<void> {
     const driver = this.machines.driverOf(handle);
     if ((await driver.state(handle)) === 'paused')
       throw new VerbFailure('instance_paused', 'It is paused: its guest sees nothing come or go.', true);
+    if (record.balloonBytes !== null || record.ballooning)
+      throw new VerbFailure('balloon_inflated', 'Its balloon holds memory of its guest: give it back first.', true);
     await driver.checkResize(handle, sizeOf(size));
   }
 

@@ -2,6 +2,7 @@ import { injectable } from 'inversify';
 import { handle, VerbFailure, VerbHandlers, type VerbHandler } from '../../../../core/m2m/verbs/verb-handler';
 import {
   instanceAbsent,
+  instanceBalloon,
   instanceConsoleLog,
   instanceCoreDump,
   instanceCoreDumpAbsent,
@@ -10,6 +11,7 @@ import {
   instanceDisks,
   instanceEnsure,
   instanceGuestFiles,
+  instanceMemory,
   instanceNmi,
   instancePause,
   instanceReboot,
@@ -22,6 +24,7 @@ import { GuestFiles } from '../../../network/contract/network.ports';
 import { ConsoleHub } from '../consoles/console.hub';
 import { CoreDumpCalls } from '../core-dumps/core-dump-calls';
 import { InstanceScreens } from '../consoles/instance-screens';
+import { InstanceBalloons } from './instance-balloons';
 import { InstanceStore } from './instance-store';
 import { InstanceDevices } from './instance-devices';
 import { InstanceManager } from './instance.manager';
@@ -38,6 +41,7 @@ export class InstanceHandlers extends VerbHandlers {
     private readonly screens: InstanceScreens,
     private readonly store: InstanceStore,
     private readonly dumps: CoreDumpCalls,
+    private readonly balloons: InstanceBalloons,
   ) {
     super();
   }
@@ -54,6 +58,8 @@ export class InstanceHandlers extends VerbHandlers {
       handle(instanceDevices, (args, ctx) => this.devices.bringCards(args, ctx.signal)),
       handle(instanceDisks, (args, ctx) => this.devices.bringDisks(args, ctx.signal)),
       handle(instanceResize, (args, ctx) => this.instances.resize(args, ctx.signal)),
+      handle(instanceBalloon, (args, ctx) => this.instances.balloon(args.instanceId, args.memoryBytes, ctx.signal)),
+      handle(instanceMemory, ({ instanceId }) => this.balloons.look(instanceId)),
       handle(instanceSuspend, (args, ctx) =>
         this.instances.setSuspended(args.instanceId, args.generation, args.suspended, ctx.signal),
       ),

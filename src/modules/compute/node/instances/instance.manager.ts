@@ -9,6 +9,7 @@ import type { instanceEnsure, instanceResize, ObservedInstance } from '../../con
 import { InstanceCoreDumps, InstanceRemoved } from '../core-dumps/instance-core-dumps';
 import type { VmHandle } from '../drivers/vmm-driver';
 import { newGuest } from './guest-life';
+import { InstanceBalloons } from './instance-balloons';
 import { InstanceMachines } from './instance-machines';
 import type { InstanceRecord } from './instance-record';
 import { InstanceRecords } from './instance-records';
@@ -45,6 +46,7 @@ export class InstanceManager extends Service {
     private readonly suspension: InstanceSuspension,
     private readonly sizes: InstanceSizes,
     private readonly dumps: InstanceCoreDumps,
+    private readonly balloons: InstanceBalloons,
     private readonly kept: KeptMemory,
     private readonly restarts: InstanceRestarts,
     private readonly afterBoot: StartsAfterBoot,
@@ -94,6 +96,8 @@ export class InstanceManager extends Service {
           leaving: [],
           resizing: false,
           mayGiveLate: false,
+          balloonBytes: null,
+          ballooning: false,
           suspending: false,
           dumping: false,
           suspended: null,
@@ -173,6 +177,17 @@ export class InstanceManager extends Service {
       const record = this.records.upTo(instanceId, generation);
       if (!record) return observedAbsent(instanceId);
       await this.sizes.bring(record, args, aborted);
+      return observedOf(record);
+    });
+  }
+
+  /** As `instance.balloon` says. */
+  async balloon(instanceId: string, memoryBytes: number, signal: AbortSignal): Promise<ObservedInstance> {
+    return this.exclusive(instanceId, signal, async (aborted) => {
+      this.records.refuseLost(instanceId);
+      const record = this.records.get(instanceId);
+      if (!record) throw notRunning();
+      await this.balloons.bring(record, memoryBytes, aborted);
       return observedOf(record);
     });
   }
@@ -257,6 +272,7 @@ export class InstanceManager extends Service {
         this.log.info({ instanceId: record.instanceId, pid: handle.process.pid, state }, 'adopted an instance');
         this.machines.watch(record, handle);
         if (record.resizing) await this.sizes.settle(record, handle);
+        if (record.ballooning) await this.balloons.settle(record, handle);
         // An agent that died between the VMM's answer and its own record knows it from here.
         if (record.paused === (state === 'paused')) return undefined;
         record.paused = state === 'paused';

@@ -6,6 +6,7 @@ import {
   resizeHeld,
   resizeNeedsStop,
   type VmHandle,
+  type VmMemory,
   type VmSize,
   type VmState,
 } from '../drivers/vmm-driver';
@@ -54,6 +55,8 @@ export class MapDriver {
   duringDump: (signal: AbortSignal) => void | Promise<void> = () => undefined;
   /** How often it was asked to see a dump out. */
   settled = 0;
+  /** Bytes that its guest gave to its balloon. */
+  inflated = 0;
   private started = 0;
 
   validate(): void {
@@ -69,6 +72,7 @@ export class MapDriver {
     vcpus?: number;
     memoryBytes?: number;
   }): Promise<VmHandle> {
+    if (spec.suspended !== true) this.inflated = 0;
     this.has = { vcpus: spec.vcpus ?? 1, memoryBytes: spec.memoryBytes ?? 1 };
     this.disks = spec.disks;
     this.suspended = spec.suspended === true;
@@ -159,6 +163,24 @@ export class MapDriver {
     if (memoryBytes === this.has.memoryBytes) return;
     await this.change('memory', memoryBytes, signal);
     this.has = { ...this.has, memoryBytes };
+  }
+
+  /** That its balloon was asked to leave its guest, in order. */
+  readonly asked: number[] = [];
+  /** Its guest does what its balloon is asked for. */
+  gives = true;
+
+  async memory(): Promise<VmMemory> {
+    const { memoryBytes: bytes } = this.has;
+    return { bytes, heldBytes: bytes - this.inflated, guest: null };
+  }
+
+  async setBalloon(_handle: VmHandle, bytes: number): Promise<void> {
+    await this.beforeChange();
+    this.asked.push(bytes);
+    // What its balloon holds it takes back at once.
+    const wanted = this.has.memoryBytes - bytes;
+    if (this.gives || wanted < this.inflated) this.inflated = wanted;
   }
 
   private async change(part: 'vcpus' | 'memory', to: number, signal?: AbortSignal): Promise<void> {

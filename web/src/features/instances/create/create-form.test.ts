@@ -103,15 +103,21 @@ describe('the form of a create', () => {
   });
 
   it('asks of the machine what was chosen, and else nothing', () => {
-    const chosen = draft({ tpm: true, watchdog: 'restart', panic: 'stop' });
+    const chosen = draft({ tpm: true, balloon: true, watchdog: 'restart', panic: 'stop' });
     const choices = choicesOf(chosen, offers());
     expect(bodyOf(chosen, choices, offers())?.machine).toEqual({
       secureBoot: false,
       tpm: true,
+      balloon: true,
       watchdog: 'restart',
       panic: 'stop',
     });
-    expect(commandOptions(chosen, choices, offers())).toMatchObject({ tpm: true, watchdog: 'restart', panic: 'stop' });
+    expect(commandOptions(chosen, choices, offers())).toMatchObject({
+      tpm: true,
+      balloon: true,
+      watchdog: 'restart',
+      panic: 'stop',
+    });
     const plain = draft({});
     expect(bodyOf(plain, choicesOf(plain, offers()), offers())).not.toHaveProperty('machine');
   });

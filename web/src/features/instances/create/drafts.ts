@@ -22,6 +22,7 @@ export interface Draft {
   configDrive: string;
   secureBoot: boolean;
   tpm: boolean;
+  balloon: boolean;
   /** What each does; empty for none. */
   watchdog: string;
   panic: string;
@@ -50,6 +51,7 @@ export const emptyDraft: Draft = {
   configDrive: '',
   secureBoot: false,
   tpm: false,
+  balloon: false,
   watchdog: '',
   panic: '',
   maxVcpus: '',

@@ -110,7 +110,9 @@ export class ChClient {
   }
 
   /** What is not said stays. More than one of both is not taken back when the other fails. */
-  async resize(wanted: { desired_vcpus: number } | { desired_ram: number }): Promise<void> {
+  async resize(
+    wanted: { desired_vcpus: number } | { desired_ram: number } | { desired_balloon: number },
+  ): Promise<void> {
     await this.call('PUT', 'vm.resize', JSON.stringify(wanted), deadlines.long);
   }
 

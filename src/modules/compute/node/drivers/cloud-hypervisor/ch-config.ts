@@ -75,6 +75,7 @@ export interface ChVmConfig {
   console: { mode: 'Off' };
   pvpanic: true;
   watchdog?: true;
+  balloon?: { size: 0; deflate_on_oom: true; free_page_reporting: true };
   platform?: ChPlatform;
   landlock_enable?: true;
   landlock_rules?: { path: string; access: 'r' | 'w' | 'rw' }[];
@@ -170,6 +171,9 @@ export const chConfig = (spec: VmSpec, payload: ChPayload, { landlock, names }: 
   pvpanic: true,
   // It can only restart its guest.
   ...(spec.machine?.watchdog === 'restart' && { watchdog: true as const }),
+  ...(spec.machine?.balloon === true && {
+    balloon: { size: 0 as const, deflate_on_oom: true as const, free_page_reporting: true as const },
+  }),
   platform: platform(spec.instanceId, names),
   ...(landlock && { landlock_enable: true as const, landlock_rules: landlockRules(spec) }),
 });

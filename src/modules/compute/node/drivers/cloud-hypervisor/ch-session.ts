@@ -7,11 +7,13 @@ import {
   noHotplug,
   notInState,
   type VmDisk,
+  type VmMemory,
   type VmNic,
   type VmSize,
   type VmState,
 } from '../vmm-driver';
 import type { SuspendedMemory } from '../common/suspended-memory';
+import { chMemory, setChBalloon } from './ch-balloon';
 import { ChClient } from './ch-client';
 import { chDisk, chDiskLimits, chDiskMark, chNet, chNicMark, type ChVmConfig } from './ch-config';
 import { ChError } from './ch-error';
@@ -207,6 +209,9 @@ export const chSession = {
   setVcpus: (client: ChClient, vcpus: number, deadlineMs: number, signal: AbortSignal): Promise<void> =>
     guarded(() => setChVcpus(client, vcpus, deadlineMs, signal)),
   setMemory: (client: ChClient, bytes: number): Promise<void> => guarded(() => setChMemory(client, bytes)),
+
+  memory: (client: ChClient): Promise<VmMemory> => guarded(() => chMemory(client)),
+  setBalloon: (client: ChClient, bytes: number): Promise<void> => guarded(() => setChBalloon(client, bytes)),
 
   powerButton: (client: ChClient): Promise<void> => guarded(() => client.powerButton()),
   reset: (client: ChClient): Promise<void> => guarded(() => client.reboot()),

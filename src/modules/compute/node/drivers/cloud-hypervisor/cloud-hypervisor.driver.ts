@@ -36,6 +36,7 @@ import {
   type CoreDumping,
   type VmDisk,
   type VmHandle,
+  type VmMemory,
   type VmNic,
   type VmSize,
   type VmSpec,
@@ -62,6 +63,7 @@ const deadlines = { shutdown: 5000, terminate: 3000, kill: 10_000, wait: 60_000 
 const machineCapabilities = [
   'watchdog-restart',
   'panic-policy',
+  'balloon',
   'disk-limits',
   'nic-limits',
   'huge-pages',
@@ -308,6 +310,14 @@ export class CloudHypervisorDriver extends VmmDriver {
 
   async setMemory(handle: VmHandle, bytes: number): Promise<void> {
     await chSession.setMemory(await this.clientOf(handle), bytes);
+  }
+
+  async memory(handle: VmHandle): Promise<VmMemory> {
+    return chSession.memory(await this.clientOf(handle));
+  }
+
+  async setBalloon(handle: VmHandle, bytes: number): Promise<void> {
+    await chSession.setBalloon(await this.clientOf(handle), bytes);
   }
 
   async waitExit(handle: VmHandle, signal: AbortSignal, tell?: (event: GuestEvent) => void): Promise<VmExit> {

@@ -28,6 +28,7 @@ export const cloudHypervisorEntry: VmmDriverEntry = {
     'direct-kernel',
     'watchdog-restart',
     'panic-policy',
+    'balloon',
   ],
   rank: () => 0,
   make: ({ config: { cloudHypervisor }, cacheDir, sandbox, log }) => {

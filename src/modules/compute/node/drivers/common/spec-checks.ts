@@ -119,6 +119,8 @@ export const noSuchMachine = (wanted: readonly string[], who: string): VerbFailu
 export const checkMachine = (spec: VmSpec, has: readonly string[], vmm: string): void => {
   const missing = capabilitiesFor(spec).filter((one) => !has.includes(one));
   if (missing.length > 0) throw noSuchMachine(missing, `${vmm} does not have on this host`);
+  if (spec.machine?.balloon === true && spec.hardware?.pageSize !== undefined)
+    throw noSuchMachine(['balloon', 'huge-pages'], 'do not go together');
 };
 
 /** What boots the guest must be there, and not for root alone. Throws `firmware_missing` or `kernel_missing`. */

@@ -3,6 +3,7 @@ import type { DiskLimits } from '../../../contract/limits';
 import { firmwareIdentity } from '../common/firmware-identity';
 import { socketFolder } from '../common/vmm-files';
 import type { VmDisk, VmNic, VmSpec } from '../vmm-driver';
+import { balloonArguments } from './qemu-balloon';
 import { qemuDataDisk, qemuDataDisks, qemuDisk, qemuLimitsObject, type QemuDisk } from './qemu-disks';
 import type { Plugged } from './qemu-hotplug';
 import { qemuCards, qemuNic } from './qemu-nics';
@@ -272,6 +273,7 @@ export const qemuArguments = (
   ...spec.nics.flatMap(nic),
   ...disks(spec, true, spec.limits?.disk ?? null),
   ...(spec.machine?.watchdog === undefined ? [] : watchdog),
+  ...(spec.machine?.balloon === true ? balloonArguments : []),
   // By which a guest's kernel says that it cannot go on.
   '-device',
   'pvpanic',

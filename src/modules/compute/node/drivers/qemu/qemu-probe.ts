@@ -34,6 +34,8 @@ export interface QemuFacts {
   tpm: boolean;
   /** Its machines can have a watchdog. */
   watchdog: boolean;
+  /** Its machines can have a balloon. */
+  balloon: boolean;
   /** The kernel can limit its cards. */
   nicLimits: boolean;
   /** Its machines have a screen, which VNC shows. */
@@ -211,6 +213,7 @@ export const probeQemu = async (options: QemuProbeOptions): Promise<QemuFacts> =
     secureUefi: null,
     tpm: false,
     watchdog: false,
+    balloon: false,
     nicLimits: false,
     screen: false,
   });
@@ -219,11 +222,12 @@ export const probeQemu = async (options: QemuProbeOptions): Promise<QemuFacts> =
   if (!binary) return unusable('', 'tcg', `${options.binary} is not installed`);
   const version = await qemuVersion(binary);
   if (version === null) return unusable('', 'tcg', `${binary} does not say its version`);
-  const [uefi, secureUefi, tpm, watchdog, nicLimits] = await Promise.all([
+  const [uefi, secureUefi, tpm, watchdog, balloon, nicLimits] = await Promise.all([
     findUefi(options.uefiFolders),
     findUefi(options.uefiFolders, { secureBoot: true }),
     hasTpm(binary),
     hasDevice(binary, 'i6300esb'),
+    hasDevice(binary, 'virtio-balloon-pci'),
     canLimitNics(),
   ]);
   const usable = async (accel: QemuAccel, reason: string): Promise<QemuFacts> => ({
@@ -236,6 +240,7 @@ export const probeQemu = async (options: QemuProbeOptions): Promise<QemuFacts> =
     secureUefi,
     tpm,
     watchdog,
+    balloon,
     nicLimits,
     screen: await hasScreen(options, binary, version, accel),
   });

@@ -72,7 +72,8 @@ const memoryOf = async (qmp: QmpClient): Promise<Required<MemoryDevice['data']> 
   return data && { 'max-size': 0, 'requested-size': 0, id: memoryId, ...data };
 };
 
-const baseMemory = async (qmp: QmpClient): Promise<number> =>
+/** That the machine was started with. */
+export const baseMemory = async (qmp: QmpClient): Promise<number> =>
   (await qmp.execute<{ 'base-memory': number }>('query-memory-size-summary'))['base-memory'];
 
 /** What the machine has, and what its guest has taken of the memory that it may have. */

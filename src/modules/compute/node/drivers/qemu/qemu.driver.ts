@@ -40,6 +40,7 @@ import {
   type Firmware,
   type VmDisk,
   type VmHandle,
+  type VmMemory,
   type VmNic,
   type VmSize,
   type VmSpec,
@@ -47,6 +48,7 @@ import {
 } from '../vmm-driver';
 import { forcedExit, type VmExit } from '../vmm-exit';
 import { qemuArguments, qemuLogs, qemuSockets, tpmSocket, uefiVariables } from './qemu-arguments';
+import { qemuMemory, setQemuBalloon } from './qemu-balloon';
 import { coreDumpPipe, dumpQemuMemory, settleQemuDump } from './qemu-core-dump';
 import { attachQemuDisk, detachQemuDisk, qemuDisks } from './qemu-disks';
 import { attachQemuNic, detachQemuNic, qemuNics } from './qemu-nics';
@@ -84,11 +86,13 @@ const machineCapabilities = ({
   secureUefi,
   tpm,
   watchdog,
+  balloon,
   nicLimits,
-}: Pick<QemuFacts, 'secureUefi' | 'tpm' | 'watchdog' | 'nicLimits'>): VmmCapability[] => [
+}: Pick<QemuFacts, 'secureUefi' | 'tpm' | 'watchdog' | 'balloon' | 'nicLimits'>): VmmCapability[] => [
   ...(secureUefi === null ? [] : (['secure-boot'] as const)),
   ...(tpm ? (['tpm'] as const) : []),
   ...(watchdog ? (['watchdog-restart', 'watchdog-stop', 'watchdog-notify'] as const) : []),
+  ...(balloon ? (['balloon'] as const) : []),
   'panic-policy',
   'disk-limits',
   ...(nicLimits ? (['nic-limits'] as const) : []),
@@ -318,6 +322,14 @@ export class QemuDriver extends VmmDriver {
 
   async setMemory(handle: VmHandle, bytes: number, deadlineMs: number, signal: AbortSignal): Promise<void> {
     await this.monitor.converse(handle, (qmp) => setQemuMemory(qmp, bytes, deadlineMs, signal));
+  }
+
+  async memory(handle: VmHandle): Promise<VmMemory> {
+    return this.monitor.converse(handle, qemuMemory);
+  }
+
+  async setBalloon(handle: VmHandle, bytes: number): Promise<void> {
+    await this.monitor.converse(handle, (qmp) => setQemuBalloon(qmp, bytes));
   }
 
   async waitExit(handle: VmHandle, signal: AbortSignal, tell?: (event: GuestEvent) => void): Promise<VmExit> {

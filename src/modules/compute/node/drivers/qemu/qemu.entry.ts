@@ -22,6 +22,7 @@ export const qemuEntry: VmmDriverEntry = {
     'uefi',
     'secure-boot',
     'tpm',
+    'balloon',
     'watchdog-restart',
     'watchdog-stop',
     'watchdog-notify',

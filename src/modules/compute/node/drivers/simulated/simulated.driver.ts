@@ -8,6 +8,7 @@ import { formatRecord, parseRecord, type RecordForm } from '../../../../../core/
 import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
 import { hardwareAsked } from '../../../contract/hardware';
 import { limitsShown } from '../../../contract/limits';
+import { machineAsked } from '../../../contract/machine-options';
 import type { VmmCapability } from '../../../contract/vmm-capabilities';
 import type { VmmInventory } from '../../../contract/vmm.inventory';
 import { ChClient } from '../cloud-hypervisor/ch-client';
@@ -29,6 +30,7 @@ import {
   type CoreDumping,
   type VmDisk,
   type VmHandle,
+  type VmMemory,
   type VmNic,
   type VmSize,
   type VmSpec,
@@ -55,12 +57,14 @@ const exists = (path: string): Promise<boolean> =>
   );
 /** There is no process that could be anybody's. */
 const noUser = 0;
-const simulatedForm: RecordForm<{ token: string; spec: VmSpec }> = {
+const simulatedForm: RecordForm<{ token: string; balloon: number; spec: VmSpec }> = {
   name: 'record of a simulated VM',
   version: 1,
   upgrades: {},
   schema: z.object({
     token: z.string(),
+    /** Bytes that its balloon was asked to hold. */
+    balloon: z.number().default(0),
     spec: z.object({
       instanceId: z.string(),
       name: z.string(),
@@ -88,6 +92,7 @@ const simulatedForm: RecordForm<{ token: string; spec: VmSpec }> = {
       ),
       limits: limitsShown.optional(),
       hardware: hardwareAsked.optional(),
+      machine: machineAsked.optional(),
       netns: z.string().nullable(),
       user: z.literal(0).default(0),
       runDir: z.string(),
@@ -101,6 +106,7 @@ const machineCapabilities = [
   'nic-limits',
   'huge-pages',
   'shared-memory',
+  'balloon',
 ] as const satisfies VmmCapability[];
 const payload: ChPayload = { firmware: '/simulated', kernel: '', cmdline: '' };
 
@@ -108,6 +114,11 @@ const payload: ChPayload = { firmware: '/simulated', kernel: '', cmdline: '' };
 const table = new Map<string, Running>();
 /** By run folder, of those whose VM has ended and whose file still says that it runs: resolves when its cause is recorded. */
 const ending = new Map<string, Promise<void>>();
+
+const memoryWhere = (spec: VmSpec, client: ChClient): Promise<Pick<VmMemory, 'bytes' | 'heldBytes'>> =>
+  spec.machine?.balloon === true
+    ? chSession.memory(client)
+    : Promise.resolve({ bytes: spec.memoryBytes, heldBytes: spec.memoryBytes });
 
 const inProcess =
   (vmm: SimulatedVmm): ChTransport =>
@@ -179,8 +190,14 @@ export class SimulatedDriver extends VmmDriver {
     try {
       await unlinkAll(spec.runDir, [chSockets.serial]);
       new ExitRecord(spec.runDir).clear();
-      await this.launch(spec, token);
-      const record = formatRecord(simulatedForm, { token, spec: { ...spec, user: noUser } });
+      const { client } = await this.launch(spec, token);
+      // One that goes on from a suspension may have one that holds something.
+      const { bytes, heldBytes } = await memoryWhere(spec, client);
+      const record = formatRecord(simulatedForm, {
+        token,
+        balloon: bytes - heldBytes,
+        spec: { ...spec, user: noUser },
+      });
       writeFileSync(join(spec.runDir, stateFile), record, { mode: 0o600 });
     } catch (error) {
       await table.get(spec.runDir)?.kill();
@@ -311,6 +328,17 @@ export class SimulatedDriver extends VmmDriver {
     await this.remember(handle, () => ({ memoryBytes }));
   }
 
+  async memory(handle: VmHandle): Promise<VmMemory> {
+    return chSession.memory((await this.need(handle)).client);
+  }
+
+  async setBalloon(handle: VmHandle, bytes: number): Promise<void> {
+    const { client } = await this.need(handle);
+    await chSession.setBalloon(client, bytes);
+    const has = await chSession.memory(client);
+    await this.remember(handle, () => ({}), Math.max(0, has.bytes - bytes));
+  }
+
   async waitExit(handle: VmHandle, signal: AbortSignal): Promise<VmExit> {
     const running = await this.find(handle);
     signal.throwIfAborted();
@@ -327,16 +355,18 @@ export class SimulatedDriver extends VmmDriver {
     return join(handle.runDir, chSockets.serial);
   }
 
-  /** What is made again after a restart of the agent has the cards, the disks and the size that it has now. */
+  /** What is made again after a restart of the agent has the cards, the disks, the size and the balloon that it has now. */
   private async remember(
     handle: VmHandle,
     change: (spec: VmSpec) => Partial<Pick<VmSpec, 'nics' | 'disks' | 'vcpus' | 'memoryBytes'>>,
+    inflated?: number,
   ): Promise<void> {
     const path = join(handle.runDir, stateFile);
     const reading = parseRecord(simulatedForm, await readFile(path, 'utf8'));
     if (reading.kind !== 'read') return;
-    const { token, spec } = reading.value;
-    await replaceFile(path, formatRecord(simulatedForm, { token, spec: { ...spec, ...change(spec) } }));
+    const { token, balloon, spec } = reading.value;
+    const next = { token, balloon: inflated ?? balloon, spec: { ...spec, ...change(spec) } };
+    await replaceFile(path, formatRecord(simulatedForm, next));
   }
 
   private async need(handle: VmHandle): Promise<Running> {
@@ -357,7 +387,7 @@ export class SimulatedDriver extends VmmDriver {
     if (text === null) return null;
     const reading = parseRecord(simulatedForm, text);
     if (reading.kind !== 'read') return null;
-    const { token, spec } = reading.value;
+    const { token, balloon, spec } = reading.value;
     if (token !== handle.process.startTime) return null;
     // Another call may have made it while the file was read.
     const meanwhile = table.get(handle.runDir);
@@ -365,6 +395,7 @@ export class SimulatedDriver extends VmmDriver {
     if (ending.has(handle.runDir)) return null;
     await unlinkAll(spec.runDir, [chSockets.serial]);
     const again = await this.launch(spec, token);
+    if (balloon > 0) await again.client.resize({ desired_balloon: balloon });
     if (await exists(join(handle.runDir, pausedFile))) await chSession.pause(again.client);
     return again;
   }

@@ -22,6 +22,7 @@ export const simulatedEntry: VmmDriverEntry = {
     'nic-limits',
     'huge-pages',
     'shared-memory',
+    'balloon',
   ],
   // Only taken when nothing real is there.
   rank: () => 3,
