@@ -1,4 +1,4 @@
-// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 4e86caa28d8d02fbc7df944ef73bcf5e9b44d79580bee9e079a5f580a6a6a79b
+// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 3e890f3ba58dacb1f3c045c60ac51eef3e07bc908e3fc38b3d133a9b19b99fd8
 export interface paths {
   '/api-tokens': {
     parameters: {
@@ -1506,6 +1506,56 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/instances/{ref}/actions/core-dump': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Write what is in its memory into a file on its host; it stands still meanwhile, and goes on */
+    post: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: {
+        content: {
+          'application/json': {
+            format?: ('elf' | 'kdump-zlib') | null;
+          };
+        };
+      };
+      responses: {
+        /** @description Accepted; a task goes on */
+        202: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['CoreDumpWithTask'];
+          };
+        };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/instances/{ref}/actions/lock': {
     parameters: {
       query?: never;
@@ -2145,6 +2195,134 @@ export interface paths {
           };
           content: {
             'application/json': components['schemas']['ConsoleLog'];
+          };
+        };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/instances/{ref}/core-dumps': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** The core dumps that its host has of it, the newest first */
+    get: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: never;
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['CoreDumps'];
+          };
+        };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/instances/{ref}/core-dumps/{dump}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post?: never;
+    /** Delete a core dump */
+    delete: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          dump: string;
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Accepted; a task goes on */
+        202: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['CoreDumpDeletion'];
+          };
+        };
+      };
+    };
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/instances/{ref}/core-dumps/{dump}/content': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** A core dump itself; with the header Range (bytes=N-) from that byte on */
+    get: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: never;
+        path: {
+          dump: string;
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/octet-stream': string;
           };
         };
       };
@@ -4451,6 +4629,28 @@ export interface components {
       protocol: 'serial' | 'vnc';
       ticket: string;
     };
+    CoreDump: {
+      bytes: number;
+      /** Format: date-time */
+      createdAt: string;
+      format: string;
+      /** Format: uuid */
+      id: string;
+    };
+    CoreDumpDeletion: {
+      /** Format: uuid */
+      taskId: string;
+    };
+    CoreDumps: {
+      items: components['schemas']['CoreDump'][];
+    };
+    CoreDumpWithTask: {
+      /** Format: uuid */
+      coreDumpId: string;
+      instance: components['schemas']['Instance'];
+      /** Format: uuid */
+      taskId: string;
+    };
     CreatedApiToken: {
       /** Format: date-time */
       createdAt: string;
@@ -5248,6 +5448,10 @@ export type AttachedVolumeWithTask = components['schemas']['AttachedVolumeWithTa
 export type Condition = components['schemas']['Condition'];
 export type ConsoleLog = components['schemas']['ConsoleLog'];
 export type ConsoleTicket = components['schemas']['ConsoleTicket'];
+export type CoreDump = components['schemas']['CoreDump'];
+export type CoreDumpDeletion = components['schemas']['CoreDumpDeletion'];
+export type CoreDumps = components['schemas']['CoreDumps'];
+export type CoreDumpWithTask = components['schemas']['CoreDumpWithTask'];
 export type CreatedApiToken = components['schemas']['CreatedApiToken'];
 export type Flavor = components['schemas']['Flavor'];
 export type GuestData = components['schemas']['GuestData'];

@@ -259,6 +259,18 @@ export const requests: Record<string, Make> = {
     path: `/instances/${await instance(s)}/screenshot`,
     allowed: noHost,
   }),
+  'GET /instances/{ref}/core-dumps': async (s) => ({
+    path: `/instances/${await instance(s)}/core-dumps`,
+    allowed: noHost,
+  }),
+  'GET /instances/{ref}/core-dumps/{dump}/content': async (s) => ({
+    path: `/instances/${await instance(s)}/core-dumps/${randomUUID()}/content`,
+    allowed: noHost,
+  }),
+  'DELETE /instances/{ref}/core-dumps/{dump}': async (s) => ({
+    path: `/instances/${await instance(s)}/core-dumps/${randomUUID()}`,
+    allowed: noHost,
+  }),
   'DELETE /instances/{ref}': async (s) => ({ path: `/instances/${await instance(s)}` }),
   'POST /instances/{ref}/ports': async (s) => ({
     path: `/instances/${await instance(s)}/ports`,
@@ -279,10 +291,12 @@ export const requests: Record<string, Make> = {
     allowed: noHost,
   }),
   ...Object.fromEntries(
-    ['start', 'stop', 'reboot', 'pause', 'suspend', 'resume', 'nmi', 'console'].map((verb): [string, Make] => [
-      `POST /instances/{ref}/actions/${verb}`,
-      async (s) => ({ path: `/instances/${await instance(s)}/actions/${verb}`, allowed: noHost }),
-    ]),
+    ['start', 'stop', 'reboot', 'pause', 'suspend', 'resume', 'nmi', 'core-dump', 'console'].map(
+      (verb): [string, Make] => [
+        `POST /instances/{ref}/actions/${verb}`,
+        async (s) => ({ path: `/instances/${await instance(s)}/actions/${verb}`, allowed: noHost }),
+      ],
+    ),
   ),
   'POST /instances/{ref}/actions/resize': async (s) => ({
     path: `/instances/${await instance(s)}/actions/resize`,

@@ -46,6 +46,16 @@ export interface CliContext {
     parameters: PathOf<'get', P>,
     query?: QueryOf<'get', P>,
   ): Promise<Buffer>;
+  /**
+   * As `download`, straight into a file that only the caller may read, however large; with a progress line on a terminal.
+   * `resume`: goes on at the end of what lies there. Returns the bytes that the file has.
+   */
+  downloadTo<P extends PathWith<'get'>>(
+    path: P,
+    parameters: PathOf<'get', P>,
+    file: string,
+    options?: { query?: QueryOf<'get', P>; resume?: boolean },
+  ): Promise<number>;
   /** All items of a keyset list, page by page, at most `limit` (10,000 unless given). */
   list<P extends ListPath>(path: P, ...init: ListInit<P, { limit?: number }>): Promise<ItemOf<P>[]>;
   /** As `list`, for a path that is known only when the command runs. */

@@ -125,6 +125,18 @@ export class TerminalContext implements CliContext {
     return session.call<Buffer>(() => ({ method: 'GET', path: filled, asBytes: true, ...(query && { query }) }));
   }
 
+  async downloadTo<P extends PathWith<'get'>>(
+    path: P,
+    parameters: PathOf<'get', P>,
+    file: string,
+    options: { query?: QueryOf<'get', P>; resume?: boolean } = {},
+  ): Promise<number> {
+    const { downloadFile } = await import('./session/download.js');
+    const query = await this.withProject(options.query as Query | undefined);
+    const filled = filledPath(path, parameters as Record<string, string>);
+    return downloadFile(await this.session(), filled, query, file, { resume: options.resume === true });
+  }
+
   list<P extends ListPath>(path: P, ...[init]: ListInit<P, { limit?: number }>): Promise<ItemOf<P>[]> {
     const given = (init ?? {}) as { path?: Record<string, string>; query?: Query; limit?: number };
     return this.listAt(filledPath(path, given.path), given.query, given.limit);

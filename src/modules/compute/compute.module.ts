@@ -18,6 +18,8 @@ export const computeModule: ModuleManifest = {
     'instance:resume': 'member',
     'instance:nmi': 'member',
     'instance:balloon': 'member',
+    // What a guest keeps in its memory, keys and passwords too, is no business of everyone who may run it.
+    'instance:core-dump': 'project-admin',
     'instance:lock': 'member',
     'instance:resize': 'member',
     'instance:attach': 'member',
@@ -44,6 +46,9 @@ export const computeModule: ModuleManifest = {
     'instance.watchdog-fired',
     'instance.reset',
     'instance.looping',
+    'instance.core-dumped',
+    'instance.core-dump-downloaded',
+    'instance.core-dump-deleted',
     'flavor.created',
     'flavor.updated',
     'flavor.deleted',

@@ -28,7 +28,7 @@ const batch = 500;
 
 /** What a channel stands on. */
 export interface ChannelClaim {
-  /** `console`, `vnc`, `live`, `events`, `upload`: limits are counted by it. */
+  /** `console`, `vnc`, `live`, `events`, `upload`, `download`: limits are counted by it. */
   kind: string;
   credential: Credential;
   /** The channel ends with `gone` when this is deleted. */
@@ -63,7 +63,7 @@ interface Entry {
 }
 
 /**
- * The one authority for everything that lasts: consoles, screens, live events, uploads. It is asked when a channel opens, again
+ * The one authority for everything that lasts: consoles, screens, live events, uploads, downloads. It is asked when a channel opens, again
  * as soon as the database tells that something about its user has changed (sessions, tokens, memberships, the user
  * itself), when its subject is deleted, and every ten seconds. Each process judges its own channels; the database tells
  * all of them.

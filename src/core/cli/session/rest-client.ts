@@ -23,6 +23,10 @@ export interface Call {
   idempotencyKey?: string | undefined;
   /** The answer's bytes are wanted as they are: a picture, say. */
   asBytes?: boolean;
+  /** Takes the answer's bytes as they come, instead of having them returned, when it is no refusal. */
+  into?: (response: IncomingMessage) => Promise<void>;
+  /** Header `Range`. */
+  range?: string;
   /** Milliseconds of silence after which it is given up. Default 120,000. */
   idleMs?: number;
 }
@@ -48,8 +52,9 @@ export class RestClient {
       if (value !== undefined) url.searchParams.set(name, String(value));
     const json = call.stream || call.body === undefined ? undefined : Buffer.from(JSON.stringify(call.body), 'utf8');
     const response = await this.send(url, call, json);
-    const bytes = await readAll(response);
     const status = response.statusCode ?? 0;
+    if (call.into && status < 400) return (await call.into(response)) as T;
+    const bytes = await readAll(response);
     if (call.asBytes === true && status < 400) return bytes as T;
     const value = parseBody(bytes.toString('utf8'), String(response.headers['content-type'] ?? ''));
     if (status >= 400) throw failureOf(status, value);
@@ -66,10 +71,11 @@ export class RestClient {
         agent: this.agent,
         method: call.method,
         headers: {
-          accept: call.asBytes === true ? '*/*' : 'application/json',
+          accept: call.asBytes === true || call.into ? '*/*' : 'application/json',
           'user-agent': 'vcctl',
           ...(call.bearer !== undefined && { authorization: `Bearer ${call.bearer}` }),
           ...(call.idempotencyKey !== undefined && { 'idempotency-key': call.idempotencyKey }),
+          ...(call.range !== undefined && { range: call.range }),
           ...(json && { 'content-type': 'application/json', 'content-length': json.length }),
           ...(call.stream && { 'content-type': 'application/octet-stream', 'content-length': call.stream.bytes }),
         },

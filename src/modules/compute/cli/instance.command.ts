@@ -10,6 +10,7 @@ import { parseInteger } from '../../../core/cli/input/parse-size';
 import { parseYesNo } from '../../../core/cli/input/parse-yes-no';
 import type { Instance } from '../contract/compute.api';
 import { registerInstanceCreate } from './instance-create';
+import { registerInstanceCoreDumps } from './instance-core-dumps';
 import { registerInstancePorts } from './instance-ports';
 import { registerInstanceMemory } from './instance-memory';
 import { registerInstanceRescue } from './instance-rescue';
@@ -51,6 +52,7 @@ export class InstanceCommands implements CliRegistrar {
     this.registerVerbs(instance, context);
     registerInstancePorts(instance, context);
     registerInstanceVolumes(instance, context);
+    registerInstanceCoreDumps(instance, context);
     addRename(instance, context, instanceNoun, 'the guest keeps its hostname');
     addEdit(
       instance,

@@ -36,10 +36,11 @@ describe('the state machine of instances', () => {
       'detach-volume',
       'nmi',
       'balloon',
+      'core-dump',
       'resize',
       'tell-metadata',
     ]);
-    expect(ways('paused')).toEqual(['force-stop', 'resume', 'tell-metadata']);
+    expect(ways('paused')).toEqual(['force-stop', 'resume', 'core-dump', 'tell-metadata']);
     expect(ways('suspended')).toEqual(['force-stop', 'resume', 'tell-metadata']);
     const rearranging = ['attach-port', 'detach-port', 'attach-volume', 'detach-volume'];
     expect(ways('stopped')).toEqual(['start', ...rearranging, 'resize', 'rebuild', 'rescue', 'tell-metadata']);
@@ -51,6 +52,7 @@ describe('the state machine of instances', () => {
       'reboot',
       ...rearranging,
       'nmi',
+      'core-dump',
       'unrescue',
       'tell-metadata',
     ]);

@@ -146,6 +146,10 @@ export const instanceVerbs = {
       error: notRunning,
     },
   },
+  'core-dump': {
+    during: null,
+    refusedIn: { stopped: stoppedStart, suspended: suspendedResume, error: notRunning },
+  },
   resize: {
     during: 'resizing',
     refusedIn: {

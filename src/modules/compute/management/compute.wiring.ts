@@ -14,6 +14,9 @@ import { ConsoleController } from './consoles/console.controller';
 import { Screenshots } from './consoles/screenshots.service';
 import { ConsoleService } from './consoles/console.service';
 import { ConsoleSocket } from './consoles/console.socket';
+import { CoreDumpController } from './core-dumps/core-dump.controller';
+import { CoreDumpDownloads } from './core-dumps/core-dump-downloads.service';
+import { CoreDumps } from './core-dumps/core-dumps.service';
 import { FlavorController } from './flavors/flavor.controller';
 import { FlavorRepository } from './flavors/flavor.repository';
 import { FlavorService } from './flavors/flavor.service';
@@ -49,6 +52,8 @@ import { AttachVolumeWorkflow } from './workflows/attach-volume.workflow';
 import { DetachVolumeWorkflow } from './workflows/detach-volume.workflow';
 import { CreateInstanceWorkflow } from './workflows/create-instance.workflow';
 import { CreateInstanceBatchWorkflow } from './workflows/create-instance-batch.workflow';
+import { CoreDumpInstanceWorkflow } from './workflows/core-dump-instance.workflow';
+import { DeleteCoreDumpWorkflow } from './workflows/delete-core-dump.workflow';
 import { DeleteInstanceWorkflow } from './workflows/delete-instance.workflow';
 import { InstanceSteps } from './workflows/instance-steps';
 import { RebootInstanceWorkflow } from './workflows/reboot-instance.workflow';
@@ -80,6 +85,8 @@ const workflows = [
   UnpauseInstanceWorkflow,
   NmiInstanceWorkflow,
   BalloonInstanceWorkflow,
+  CoreDumpInstanceWorkflow,
+  DeleteCoreDumpWorkflow,
   TellMetadataWorkflow,
   ResizeInstanceWorkflow,
   ResizeRunningInstanceWorkflow,
@@ -91,7 +98,14 @@ const workflows = [
   RescueInstanceWorkflow,
   UnrescueInstanceWorkflow,
 ];
-const controllers = [FlavorController, SshKeyController, InstanceController, ConsoleController, MemoryController];
+const controllers = [
+  FlavorController,
+  SshKeyController,
+  InstanceController,
+  ConsoleController,
+  MemoryController,
+  CoreDumpController,
+];
 const parts = [
   FlavorRepository,
   FlavorService,
@@ -118,6 +132,8 @@ const parts = [
   ConsoleLogs,
   Screenshots,
   InstanceMemory,
+  CoreDumps,
+  CoreDumpDownloads,
 ];
 
 export const computeWiring: ManagementWiring = {

@@ -31,6 +31,13 @@ const suspended = async (cloud: ScenarioCloud): Promise<ScenarioSubject> => {
   return subject;
 };
 
+/** One that runs, with a core dump. */
+const dumped = async (cloud: ScenarioCloud): Promise<ScenarioSubject> => {
+  const subject = await running(cloud);
+  await finish(cloud, (await cloud.api.ok<Accepted>('POST', `/instances/${subject.id}/actions/core-dump`, {})).taskId);
+  return subject;
+};
+
 const rescued = async (cloud: ScenarioCloud): Promise<ScenarioSubject> => {
   const subject = await stopped(cloud);
   const path = `/instances/${subject.id}/actions/rescue`;
@@ -134,6 +141,17 @@ export const computeScenarios: Scenarios = {
   'instance.unpause': verb(paused, 'resume', {}),
   'instance.nmi': verb(running, 'nmi', {}),
   'instance.balloon': verb(ballooned, 'balloon', { memoryBytes: 2 ** 27 }),
+  'instance.core-dump': verb(running, 'core-dump', {}),
+  'instance.delete-core-dump': {
+    prepare: dumped,
+    start: async (cloud, subject) => {
+      const path = `/instances/${subject.id}/core-dumps`;
+      const { items } = await cloud.api.ok<{ items: { id: string }[] }>('GET', path);
+      const { taskId } = await cloud.api.ok<{ taskId: string }>('DELETE', `${path}/${items[0]?.id ?? ''}`);
+      return { taskId, subject };
+    },
+    cleanUp: removeInstance,
+  },
   'instance.resize': verb(stopped, 'resize', { flavor: 'large' }),
   'instance.resize-running': verb(growing, 'resize', { flavor: 'wide' }),
   'instance.rebuild': verb(stopped, 'rebuild', {}),

@@ -51,6 +51,16 @@ export class InstanceEvents {
     }
   }
 
+  /** Who made, downloaded or deleted what of its memory. */
+  async coreDump(
+    op: Op,
+    what: 'core-dumped' | 'core-dump-downloaded' | 'core-dump-deleted',
+    change: InstanceChange,
+    of: { coreDumpId: string; userId: string; bytes?: number; format?: string },
+  ): Promise<void> {
+    await this.publish(op, what, change, of);
+  }
+
   private publish(op: Op, what: string, change: InstanceChange, more: object): Promise<void> {
     const { id, projectId, name, state, taskId } = change;
     const stateReason = shownReason(state, change.stateReason, change.observedState ?? null);
