@@ -1,4 +1,4 @@
-// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 3e890f3ba58dacb1f3c045c60ac51eef3e07bc908e3fc38b3d133a9b19b99fd8
+// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 56848d7a44b28dbaf157bf261ff53c8945ca191227401baafff5e2692b446257
 export interface paths {
   '/api-tokens': {
     parameters: {
@@ -4820,6 +4820,7 @@ export interface components {
         vmms: {
           accel: string;
           capabilities: string[];
+          cpuModels?: string[];
           kind: string;
           reason: string;
           usable: boolean;

@@ -10,39 +10,76 @@ const memoryBytes = 192 * MiB;
 /** Pages of 2 MiB that one guest has. */
 const pages = 96;
 
-const where = noHugePagesHere === null ? describe : describe.skip;
-where(
-  `a real guest whose memory consists of huge pages${noHugePagesHere === null ? '' : ` (skipped: ${noHugePagesHere})`}`,
-  () => {
-    let cloud: TestCloud;
-    let giveBack: () => Promise<void>;
+describe('what the hardware of real guests is', () => {
+  let cloud: TestCloud;
+  let giveBack: (() => Promise<void>) | undefined;
+  /** A model that its host cannot give whole. */
+  let lacking = '';
 
-    beforeAll(async () => {
-      giveBack = await keepHugePages(pages + 4);
-      cloud = await TestCloud.start('huge', { hosts: ['h1'] });
-      await cloud.furnish();
-      const hardware = { pageSize: '2MiB', sharedMemory: true } as const;
-      await cloud.api.ok('POST', '/flavors', { name: 'huge', vcpus: 1, memoryBytes, hardware });
-    }, 3 * minutes);
-    afterAll(async () => {
-      await cloud?.close();
-      await giveBack?.();
-    }, 2 * minutes);
+  beforeAll(async () => {
+    if (noHugePagesHere === null) giveBack = await keepHugePages(pages + 4);
+    cloud = await TestCloud.start('huge', { hosts: ['h1'] });
+    await cloud.furnish();
+    const hardware = { pageSize: '2MiB', sharedMemory: true } as const;
+    await cloud.api.ok('POST', '/flavors', { name: 'huge', vcpus: 1, memoryBytes, hardware });
+    const { items } = await cloud.api.ok('GET', '/hosts');
+    const { inventory } = await cloud.api.ok('GET', `/hosts/${items[0]?.id ?? ''}`);
+    const models = inventory?.vmms.find(({ kind }) => kind === 'qemu')?.cpuModels ?? [];
+    // Which ones that are depends on the processors of this machine.
+    lacking = ['EPYC-v1', 'SapphireRapids-v1'].find((model) => !models.includes(model)) ?? 'Nehalem-v99';
+    for (const cpuModel of ['Nehalem', lacking])
+      await cloud.api.ok('POST', '/flavors', { name: cpuModel, vcpus: 2, memoryBytes, hardware: { cpuModel } });
+  }, 3 * minutes);
+  afterAll(async () => {
+    await cloud?.close();
+    await giveBack?.();
+  }, 2 * minutes);
 
-    const act = async (verb: 'stop' | 'start' | 'suspend' | 'resume' | 'resize', body: object = {}, end?: string) =>
-      cloud.settled((await cloud.api.ok('POST', `/instances/app/actions/${verb}?project=default`, body)).taskId, end);
-    const host = async () => {
-      const { items } = await cloud.api.ok('GET', '/hosts');
-      const capacity = items[0]?.capacity;
-      return { memory: capacity?.memoryBytesUsed, huge: capacity?.hugePages };
-    };
-    const room = (bytesUsed: number) => [{ size: '2MiB', bytes: 2 * (pages + 4) * MiB, bytesUsed }];
-    const ready = async (): Promise<void> => {
+  const act = async (verb: 'stop' | 'start' | 'suspend' | 'resume' | 'resize', body: object = {}, end?: string) =>
+    cloud.settled((await cloud.api.ok('POST', `/instances/app/actions/${verb}?project=default`, body)).taskId, end);
+  const host = async () => {
+    const { items } = await cloud.api.ok('GET', '/hosts');
+    const capacity = items[0]?.capacity;
+    return { memory: capacity?.memoryBytesUsed, huge: capacity?.hugePages };
+  };
+  const room = (bytesUsed: number) => [{ size: '2MiB', bytes: 2 * (pages + 4) * MiB, bytesUsed }];
+  const ready = async (): Promise<void> => {
+    const screen = await cloud.console('app');
+    await screen.until(/@@ ready app/);
+    screen.close();
+  };
+
+  it(
+    'has a CPU of the model that is asked for, and no host where none can give it whole',
+    async () => {
+      const { taskId } = await cloud.create('app', { flavor: 'Nehalem', vmm: 'qemu' });
+      await cloud.settled(taskId);
       const screen = await cloud.console('app');
       await screen.until(/@@ ready app/);
+      await screen.ask('grep -c "^model name.*Nehalem" /proc/cpuinfo', /^2\r?$/m);
       screen.close();
-    };
+      const reason = `the CPU model ${lacking}: qemu cannot give it whole`;
+      const other = { name: 'other', flavor: lacking, image: 'linux', networks: [{ network: 'n1' }] };
+      expect(await cloud.api.call('POST', '/instances?project=default', other)).toMatchObject({
+        status: 409,
+        body: { code: 'no_host', hosts: [{ code: 'machine', reason }] },
+      });
+      await act('stop');
+      expect(
+        await cloud.api.call('POST', '/instances/app/actions/resize?project=default', { flavor: lacking }),
+      ).toMatchObject({
+        status: 422,
+        body: {
+          errors: [{ path: 'body.flavor', code: 'host_lacks', message: expect.stringContaining(reason) as string }],
+        },
+      });
+      await cloud.settled((await cloud.api.ok('DELETE', '/instances/app?project=default')).taskId);
+    },
+    3 * minutes,
+  );
 
+  const where = noHugePagesHere === null ? describe : describe.skip;
+  where(`memory of huge pages${noHugePagesHere === null ? '' : ` (skipped: ${noHugePagesHere})`}`, () => {
     it('is refused a size that such pages do not make up, by the name of the field', async () => {
       for (const [part, path] of [
         [{ memoryBytes: memoryBytes + MiB, hardware: { pageSize: '2MiB' } }, 'body.memoryBytes'],
@@ -142,5 +179,5 @@ where(
       },
       3 * minutes,
     );
-  },
-);
+  });
+});

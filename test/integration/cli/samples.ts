@@ -148,6 +148,7 @@ export const host = {
         usable: true,
         reason: 'software emulation',
         capabilities: ['serial', 'bios'],
+        cpuModels: ['Nehalem', 'max'],
       },
     ],
     agentVersion: '0.1.0',

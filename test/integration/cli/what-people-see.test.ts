@@ -146,6 +146,10 @@ What they can do
   KIND   CAPABILITIES
   qemu   serial, bios
 
+Models of CPUs
+  KIND   MODELS
+  qemu   Nehalem, max
+
 Storage pools
   NAME    DRIVER   SIZE      FREE
   local   local    100 GiB   50 GiB

@@ -108,6 +108,28 @@ export const hardwareContract = (
         await expect(driver.start({ ...specOf(), ...change })).rejects.toMatchObject(refusal);
     });
 
+    it('has vCPUs of the model that is asked for where its VMM gives one, also those that come later', async () => {
+      const { capabilities, cpuModels = [] } = await subject().make().probe();
+      if (!capabilities.includes('cpu-models')) return expect(cpuModels).toEqual([]);
+      expect(cpuModels).toContain('Nehalem');
+      const spec: VmSpec = {
+        ...specOf(),
+        max: { vcpus: 2, memoryBytes: 64 * MiB },
+        hardware: { cpuModel: 'Nehalem' },
+      };
+      const { driver, handle, serial } = await start(spec);
+      await awaitGuest(serial);
+      await driver.setVcpus(handle, 2, 1_000, never);
+      await driver.suspend(handle, spec.memoryBytes);
+      const again = await start({ ...spec, vcpus: 2, suspended: true });
+      await awaitGuest(again.serial);
+      for (const cpuModel of ['Nehalem-v99', 'host,+svm'])
+        await expect(driver.start({ ...specOf(), hardware: { cpuModel } })).rejects.toMatchObject({
+          code: 'no_such_machine',
+          message: `The instance asks for the CPU model ${cpuModel}, which QEMU cannot give whole on this host.`,
+        });
+    });
+
     it('is refused by name where the VMM cannot make it, and nothing is left', async () => {
       const driver = subject().make();
       const { capabilities } = await driver.probe();

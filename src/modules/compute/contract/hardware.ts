@@ -66,3 +66,11 @@ export const memoryRefusal = (memoryBytes: number, pageSize: PageSize | null | u
 /** Of an instance that shall have both: a maximum of memory, and huge pages. */
 export const hugePagesFixed =
   'Memory of huge pages does not grow while the instance runs: it can have no maximum of memory.';
+
+/** Whether a VMM that has these models can give what is asked for, with all that makes the model. */
+export const givesModel = (
+  { cpuModels = [] }: { cpuModels?: readonly string[] | undefined },
+  { cpuModel }: AskedOfHardware,
+): boolean => cpuModel === undefined || cpuModels.includes(cpuModel);
+
+export const modelInWords = ({ cpuModel = '' }: AskedOfHardware): string => `the CPU model ${cpuModel}`;

@@ -12,9 +12,11 @@ export const vmmInventory = z.object({
   /** What operators should know although guests run on it. Absent when there is nothing. */
   warning: z.string().optional(),
   capabilities: z.array(z.string()),
+  /** Models of CPUs that it can give with all that makes them. Absent: none by name, or its agent is of before. */
+  cpuModels: z.array(z.string()).optional(),
 });
 /** What placement looks at. */
-const keptVmm = vmmInventory.pick({ kind: true, usable: true, capabilities: true });
+const keptVmm = vmmInventory.pick({ kind: true, usable: true, capabilities: true, cpuModels: true });
 export type KeptVmm = z.infer<typeof keptVmm>;
 export type VmmInventory = z.infer<typeof vmmInventory>;
 
@@ -38,6 +40,15 @@ export const computeInventory: InventoryTable = {
         columns: [
           { key: 'kind', title: 'kind' },
           { key: 'capabilities', title: 'capabilities', as: 'words' },
+        ],
+        only: 'usable',
+        none: 'none is usable',
+      },
+      {
+        title: 'Models of CPUs',
+        columns: [
+          { key: 'kind', title: 'kind' },
+          { key: 'cpuModels', title: 'models', as: 'words' },
         ],
         only: 'usable',
         none: 'none is usable',

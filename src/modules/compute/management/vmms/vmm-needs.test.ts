@@ -100,4 +100,14 @@ it('wants a VMM that can make the hardware', () => {
   expect(refusal([{ ...qemu, capabilities: ['bios', 'shared-memory'] }], { hardware })).toBeUndefined();
   expect(refusal([qemu], { hardware })).toEqual(['machine', 'shared memory: none of its virtual machine monitors can']);
   expect(refusal([qemu], { hardware: {} })).toBeUndefined();
+  const able = { ...qemu, capabilities: ['bios', 'cpu-models'], cpuModels: ['EPYC-v1', 'max'] };
+  expect(refusal([able], { hardware: { cpuModel: 'EPYC-v1' } })).toBeUndefined();
+  expect(refusal([able], { hardware: { cpuModel: 'EPYC-v2' } })).toEqual([
+    'machine',
+    'the CPU model EPYC-v2: qemu cannot give it whole',
+  ]);
+  expect(refusal([qemu], { hardware: { cpuModel: 'EPYC-v1' } })).toEqual([
+    'machine',
+    'models of CPUs: none of its virtual machine monitors can',
+  ]);
 });

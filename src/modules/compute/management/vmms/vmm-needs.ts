@@ -1,5 +1,5 @@
 import type { HostNeed, HostParts } from '../../../host/contract/host-needs';
-import type { AskedOfHardware } from '../../contract/hardware';
+import { type AskedOfHardware, givesModel, modelInWords } from '../../contract/hardware';
 import type { Limits } from '../../contract/limits';
 import { capabilitiesFor, type AskedOfMachine } from '../../contract/machine-options';
 import { capabilityInWords, type VmmCapability } from '../../contract/vmm-capabilities';
@@ -54,22 +54,24 @@ export const vmmNeeds = ({ vmm, firmware, machine, kernel = false, limits, hardw
           ? undefined
           : `the image boots by ${firmware === 'uefi' ? 'UEFI' : 'BIOS'}, which ${vmm === null ? 'none of its virtual machine monitors has' : `its ${vmm} does not have`}`,
     },
-    ...(wanted.length === 0 ? [] : [machineNeed(wanted, { vmm, firmware })]),
+    ...(wanted.length === 0 ? [] : [machineNeed(wanted, { vmm, firmware, hardware })]),
   ];
 };
 
 /** One VMM that has all of it, and the firmware too. */
 const machineNeed = (
   wanted: readonly VmmCapability[],
-  { vmm, firmware }: Pick<WantedVmm, 'vmm' | 'firmware'>,
+  { vmm, firmware, hardware = {} }: Pick<WantedVmm, 'vmm' | 'firmware' | 'hardware'>,
 ): HostNeed => ({
   code: 'machine',
-  key: wanted.join(','),
+  key: [...wanted, hardware.cpuModel ?? ''].join(','),
   saying: 'No host can make the machine that was asked for.',
   refuses: (parts) => {
     const all = firmware === 'any' ? wanted : [firmware, ...wanted];
-    const able = candidatesOf(parts, vmm).some(({ capabilities }) => all.every((one) => capabilities.includes(one)));
-    if (able) return undefined;
+    const able = candidatesOf(parts, vmm).filter(({ capabilities }) => all.every((one) => capabilities.includes(one)));
+    if (able.some((one) => givesModel(one, hardware))) return undefined;
+    if (able.length > 0)
+      return `${modelInWords(hardware)}: ${able.map(({ kind }) => kind).join(' and ')} cannot give it whole`;
     return `${wanted.map(capabilityInWords).join(' and ')}: ${vmm === null ? 'none of its virtual machine monitors can' : `its ${vmm} cannot`}`;
   },
 });

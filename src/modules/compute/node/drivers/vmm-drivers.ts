@@ -6,7 +6,7 @@ import { sandboxUsers } from '../../../../core/host/sandbox/sandbox-users';
 import { VerbFailure } from '../../../../core/m2m/verbs/verb-handler';
 import { Logging } from '../../../../core/telemetry/logging';
 import type { VmmInventory } from '../../contract/vmm.inventory';
-import type { AskedOfHardware } from '../../contract/hardware';
+import { type AskedOfHardware, givesModel, modelInWords } from '../../contract/hardware';
 import type { Limits } from '../../contract/limits';
 import { type AskedOfMachine, capabilitiesFor } from '../../contract/machine-options';
 import type { ComputeConfig } from '../../contract/compute.config';
@@ -82,14 +82,17 @@ export class VmmDrivers {
       this.known = null;
       throw noUsableVmm(probed);
     }
-    const { firmware, kernel } = needs;
+    const { firmware, kernel, hardware = {} } = needs;
     const booting = usable.filter(({ vmm }) => firmware === undefined || vmm.capabilities.includes(firmware));
     const wanted = [...capabilitiesFor(needs), ...(kernel ? ['image-kernel'] : [])];
     const [first] = booting
-      .filter(({ vmm }) => wanted.every((one) => vmm.capabilities.includes(one)))
+      .filter(({ vmm }) => wanted.every((one) => vmm.capabilities.includes(one)) && givesModel(vmm, hardware))
       .sort((a, b) => a.entry.rank(a.vmm) - b.entry.rank(b.vmm));
     if (first) return first.driver;
-    if (booting.length > 0) throw noSuchMachine(wanted, 'no VMM of this host has all of');
+    if (booting.length > 0) {
+      const model = hardware.cpuModel === undefined ? [] : [modelInWords(hardware)];
+      throw noSuchMachine([...wanted, ...model], 'no VMM of this host has all of');
+    }
     throw new VerbFailure(
       'no_such_firmware',
       `The image boots by ${firmware === 'uefi' ? 'UEFI' : 'BIOS'}, which no VMM of this host has.`,

@@ -3,7 +3,7 @@ import { isAbsolute, join } from 'node:path';
 import { exec, ExecError } from '../../../../../core/host/processes/exec';
 import { together } from '../../../../../core/host/together';
 import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
-import { memoryRefusal } from '../../../contract/hardware';
+import { givesModel, memoryRefusal, modelInWords } from '../../../contract/hardware';
 import { capabilitiesFor } from '../../../contract/machine-options';
 import { capabilityInWords } from '../../../contract/vmm-capabilities';
 import type { Firmware, VmDisk, VmKernel, VmNic, VmSpec } from '../vmm-driver';
@@ -121,6 +121,16 @@ export const checkMachine = (spec: VmSpec, has: readonly string[], vmm: string):
   if (missing.length > 0) throw noSuchMachine(missing, `${vmm} does not have on this host`);
   if (spec.machine?.balloon === true && spec.hardware?.pageSize !== undefined)
     throw noSuchMachine(['balloon', 'huge-pages'], 'do not go together');
+};
+
+/** As `checkMachine`, of the model of its vCPUs. */
+export const checkCpuModel = (
+  { hardware = {} }: Pick<VmSpec, 'hardware'>,
+  has: { cpuModels: readonly string[] },
+  vmm: string,
+): void => {
+  if (!givesModel(has, hardware))
+    throw noSuchMachine([modelInWords(hardware)], `${vmm} cannot give whole on this host`);
 };
 
 /** What boots the guest must be there, and not for root alone. Throws `firmware_missing` or `kernel_missing`. */

@@ -55,6 +55,16 @@ describe('qemuArguments', () => {
       'memory-backend-memfd,id=main-memory,size=268435456B,share=off,hugetlb=on,hugetlbsize=2097152B,prealloc=on',
     );
   });
+  it('gives a CPU model that is asked for whole, also to vCPUs that come later, and all that there is otherwise', () => {
+    expect(valuesOf(qemuArguments(spec, 'kvm'), '-cpu')).toEqual(['host']);
+    expect(valuesOf(qemuArguments(spec, 'tcg'), '-cpu')).toEqual(['max']);
+    const max = { vcpus: 4, memoryBytes: spec.memoryBytes };
+    const args = qemuArguments({ ...spec, vcpus: 2, max, hardware: { cpuModel: 'Nehalem-v1' } }, 'kvm');
+    expect(valuesOf(args, '-cpu')).toEqual(['Nehalem-v1,enforce']);
+    expect(valuesOf(args, '-device').filter((value) => value.includes('-x86_64-cpu'))).toEqual([
+      expect.stringContaining('"Nehalem-v1-x86_64-cpu"'),
+    ]);
+  });
   it('states the format, the lock and the read-only flag of every disk', () => {
     const [file, node] = valuesOf(qemuArguments(spec, 'tcg'), '-blockdev').map(
       (value) => JSON.parse(value) as Record<string, unknown>,

@@ -7,6 +7,7 @@ import { balloonArguments } from './qemu-balloon';
 import { qemuDataDisk, qemuDataDisks, qemuDisk, qemuLimitsObject, type QemuDisk } from './qemu-disks';
 import type { Plugged } from './qemu-hotplug';
 import { qemuCards, qemuNic } from './qemu-nics';
+import { cpuArgument, cpuModelOf } from './qemu-cpus';
 import { mainMemoryArguments } from './qemu-memory';
 import { sizeArguments } from './qemu-resize';
 import type { UefiFirmware } from './uefi-firmware';
@@ -41,14 +42,16 @@ const smbios = (instanceId: string): string => {
   return `type=1,manufacturer=${escape(manufacturer)},product=${escape(product)},serial=${escape(serial)}${uuid === null ? '' : `,uuid=${uuid}`}`;
 };
 
-const machine = (accel: QemuAccel, uefi: boolean, secureBoot: boolean): string[] => {
+const machine = (spec: VmSpec, accel: QemuAccel, uefi: boolean): string[] => {
+  const secureBoot = spec.machine?.secureBoot === true;
   // Nothing that a cloud guest does not use: less for the firmware and the guest's kernel to probe. HPET emulation is
   // slow without KVM.
   const model = `q35,usb=off,vmport=off,smm=${secureBoot ? 'on' : 'off'},sata=off,smbus=off,dump-guest-core=off${uefi ? ',pflash0=uefi-code,pflash1=uefi-vars' : ''}`;
+  const cpu = cpuArgument(spec, accel);
   return accel === 'kvm'
-    ? ['-machine', model, '-accel', 'kvm', '-cpu', 'host']
+    ? ['-machine', model, '-accel', 'kvm', '-cpu', cpu]
     : // The translation buffer is a gigabyte by default, more than the cgroup leaves beside the guest's RAM.
-      ['-machine', `${model},hpet=off`, '-accel', 'tcg,tb-size=128', '-cpu', 'max'];
+      ['-machine', `${model},hpet=off`, '-accel', 'tcg,tb-size=128', '-cpu', cpu];
 };
 
 const diskArguments = ({ nodes, device }: QemuDisk): string[] => [
@@ -250,8 +253,8 @@ export const qemuArguments = (
   '-nodefaults',
   '-display',
   'none',
-  ...machine(accel, uefi !== null, spec.machine?.secureBoot === true),
-  ...sizeArguments(spec, accel === 'kvm' ? 'host' : 'max'),
+  ...machine(spec, accel, uefi !== null),
+  ...sizeArguments(spec, cpuModelOf(spec, accel)),
   ...mainMemoryArguments(spec),
   '-action',
   actions(spec),

@@ -13,6 +13,7 @@ import { clearTrials, inTrialPlace } from '../common/trial-place';
 import type { VmmSandboxOptions } from '../common/vmm-sandbox';
 import { probeDisk, probeSectorBanner } from './probe-guest';
 import type { QemuAccel } from './qemu-arguments';
+import { cpuModelsOf } from './qemu-cpus';
 import { hasDevice } from './qemu-devices';
 import { tryScreen } from './qemu-screen-probe';
 import { hasTpm } from './qemu-tpm';
@@ -40,6 +41,8 @@ export interface QemuFacts {
   nicLimits: boolean;
   /** Its machines have a screen, which VNC shows. */
   screen: boolean;
+  /** Models of CPUs that it can give whole. */
+  cpuModels: readonly string[];
 }
 
 export interface QemuProbeOptions {
@@ -216,6 +219,7 @@ export const probeQemu = async (options: QemuProbeOptions): Promise<QemuFacts> =
     balloon: false,
     nicLimits: false,
     screen: false,
+    cpuModels: [],
   });
   await clearTrials(options.cacheDir);
   const binary = findProgram(options.binary);
@@ -243,6 +247,7 @@ export const probeQemu = async (options: QemuProbeOptions): Promise<QemuFacts> =
     balloon,
     nicLimits,
     screen: await hasScreen(options, binary, version, accel),
+    cpuModels: await cpuModelsOf(binary, accel),
   });
   if (options.accel === 'tcg') return usable('tcg', 'software emulation, as configured');
   const trial = await kvmTrial(options, binary, version);

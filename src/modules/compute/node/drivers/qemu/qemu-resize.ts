@@ -37,7 +37,7 @@ const device = (properties: Record<string, unknown>): string[] => ['-device', JS
  * devices from the start, so that one that goes on from a suspension has the same ones; and a device by which its guest
  * takes and gives memory in small pieces, and that says how much it has.
  */
-export const sizeArguments = (spec: VmSpec, model: 'host' | 'max'): string[] => {
+export const sizeArguments = (spec: VmSpec, model: string): string[] => {
   if (spec.max === undefined) return ['-smp', String(spec.vcpus), '-m', `size=${spec.memoryBytes}B`];
   const most = Math.max(spec.vcpus, spec.max.vcpus);
   const room = roomToGrow(spec);

@@ -12,6 +12,7 @@ import { cleanUp } from '../common/clean-up';
 import { settleEndedByItself } from '../common/ended-by-itself';
 import { ExitRecord } from '../common/exit-record';
 import {
+  checkCpuModel,
   checkDisk,
   checkDiskFile,
   checkFirmware,
@@ -88,7 +89,8 @@ const machineCapabilities = ({
   watchdog,
   balloon,
   nicLimits,
-}: Pick<QemuFacts, 'secureUefi' | 'tpm' | 'watchdog' | 'balloon' | 'nicLimits'>): VmmCapability[] => [
+  cpuModels,
+}: Pick<QemuFacts, 'secureUefi' | 'tpm' | 'watchdog' | 'balloon' | 'nicLimits' | 'cpuModels'>): VmmCapability[] => [
   ...(secureUefi === null ? [] : (['secure-boot'] as const)),
   ...(tpm ? (['tpm'] as const) : []),
   ...(watchdog ? (['watchdog-restart', 'watchdog-stop', 'watchdog-notify'] as const) : []),
@@ -98,6 +100,7 @@ const machineCapabilities = ({
   ...(nicLimits ? (['nic-limits'] as const) : []),
   'huge-pages',
   'shared-memory',
+  ...(cpuModels.length > 0 ? (['cpu-models'] as const) : []),
 ];
 
 /** QEMU by its monitor protocol. Everything it needs after an agent restart is in the handle and beside the sockets. */
@@ -147,6 +150,7 @@ export class QemuDriver extends VmmDriver {
       reason,
       ...(warning !== '' && { warning }),
       capabilities: usable ? capabilities : [],
+      ...(usable && { cpuModels: [...facts.cpuModels] }),
     };
   }
 
@@ -166,6 +170,7 @@ export class QemuDriver extends VmmDriver {
       throw new VerbFailure('vmm_unusable', 'QEMU cannot be used on this host.', true, {}, { detail: facts.reason });
     checkFirmware(spec, firmwares(facts.uefi), 'QEMU');
     checkMachine(spec, machineCapabilities(facts), 'QEMU');
+    checkCpuModel(spec, facts, 'QEMU');
     const uefi = spec.firmware === 'uefi' ? (spec.machine?.secureBoot ? facts.secureUefi : facts.uefi) : null;
     const variables = join(spec.logDir, uefiVariables);
     const memory = memoryOf(spec);

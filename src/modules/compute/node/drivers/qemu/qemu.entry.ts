@@ -31,6 +31,7 @@ export const qemuEntry: VmmDriverEntry = {
     'nic-limits',
     'huge-pages',
     'shared-memory',
+    'cpu-models',
     'vnc',
   ],
   rank: ({ accel }) => (accel === 'kvm' ? 1 : 2),
