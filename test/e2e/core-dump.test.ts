@@ -127,7 +127,7 @@ describe('the memory of a real guest, as a core dump', () => {
       vcctl('instance', 'download-core-dump', 'held', dump?.id.slice(0, 30) ?? '', '--file', part, '--resume');
       expect(spawnSync('cmp', [file, part]).status).toBe(0);
       expect(() => vcctl('instance', 'download-core-dump', 'held', '--file', file)).toThrow(/is there already/);
-      vcctl('instance', 'delete-core-dump', 'held', dump?.id ?? '', '--wait');
+      vcctl('instance', 'delete-core-dump', 'held', dump?.id ?? '', '--yes', '--wait');
       expect([await dumps(), await files()]).toEqual([[], []]);
       const { items } = await cloud.api.ok('GET', '/tasks?project=default');
       const made = await cloud.api.ok(

@@ -22,7 +22,9 @@ let destructive = all;
 beforeAll(async () => {
   all = leaves(buildProgram(new TerminalContext({}), await commandsOf(allModules)));
   destructive = all.filter(({ command }) =>
-    ['delete', 'remove', 'rebuild', 'skip-step', 'abandon', 'remove-leftovers'].includes(command.name()),
+    ['delete', 'remove', 'rebuild', 'delete-core-dump', 'skip-step', 'abandon', 'remove-leftovers'].includes(
+      command.name(),
+    ),
   );
 });
 
@@ -38,15 +40,17 @@ describe('every verb', () => {
       expiresAt: null,
       command: 'x',
       scopes: null,
+      bytes: 3,
       lastUsedAt: null,
     };
     lab.plane.fallback = ({ method, path }: SeenRequest) => {
       if (path.startsWith('/tasks/')) return { body: task('succeeded') };
+      if (method === 'GET' && path.endsWith('/content')) return { body: 'x' };
       if (method === 'GET' && path.endsWith('/leftovers')) return { body: leftovers };
       if (method === 'GET' && path.split('/').length % 2 === 0)
         return { body: { items: [{ ...thing, name: 'x' }], next: null } };
       // What a task takes away is answered with it.
-      if (method === 'DELETE' && /\/(ports|volumes)\//.test(path) && !path.startsWith('/volumes/'))
+      if (method === 'DELETE' && /\/(ports|volumes|core-dumps)\//.test(path) && !path.startsWith('/volumes/'))
         return { status: 202, body: { taskId: ids.task } };
       if (method === 'DELETE') return { status: 204 };
       return {
@@ -79,6 +83,7 @@ describe('every verb', () => {
       task: ids.task,
       // Of an instance one that it has.
       port: command.name() === 'detach-port' ? (instance.ports[0]?.id ?? '') : ids.instance,
+      'core-dump': ids.instance,
       'host-token': ids.instance,
       session: ids.instance,
       leftover: 'volume:default/x',
@@ -99,6 +104,7 @@ describe('every verb', () => {
     expect(destructive.map(({ path }) => path.join(' '))).toEqual(
       expect.arrayContaining([
         'instance delete',
+        'instance delete-core-dump',
         'flavor delete',
         'image delete',
         'network delete',
@@ -158,6 +164,8 @@ describe('every verb', () => {
       if (path.at(-1) === 'edit') words.push(...editOf(command));
       // Without one the picture itself is the result.
       if (path.at(-1) === 'screenshot') words.push('--file', join(lab.dir, 'picture.png'));
+      // It writes over nothing.
+      if (path.at(-1) === 'download-core-dump') words.push('--file', join(lab.dir, 'new.core'));
       const waits = command.options.some((o) => o.long === '--wait') ? [[], ['--wait']] : [[]];
       for (const wait of waits) {
         if (path[0] === 'profile' && path[1] === 'remove') continue;

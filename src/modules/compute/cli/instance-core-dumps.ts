@@ -109,9 +109,11 @@ const registerDeletion = (instance: Command, context: CliContext): void => {
     .description('delete core dumps of an instance')
     .argument('<instance>', 'name or id')
     .argument('<core-dump...>', 'ids')
+    .option('-y, --yes', 'do not ask; without a terminal it must be given')
     .option('-w, --wait', 'return when they are gone')
-    .addHelpText('after', '\nExamples:\n  vcctl instance delete-core-dump web 0193 --wait')
-    .action(async (ref: string, named: string[], options: { wait?: boolean }) => {
+    .addHelpText('after', '\nExamples:\n  vcctl instance delete-core-dump web 0193 --yes --wait')
+    .action(async (ref: string, named: string[], options: { yes?: boolean; wait?: boolean }) => {
+      if (!(await context.confirm(`Delete ${named.join(', ')} of ${ref}?`, options.yes))) return;
       const id = await context.resolve('instance', ref);
       await context.each(named, async (one): Promise<Outcome> => {
         const dump = await find(context, id, one);
