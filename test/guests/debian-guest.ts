@@ -1,4 +1,5 @@
 import { execFile, execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { repositoryRoot } from '../support/repository';
@@ -17,6 +18,44 @@ const lastLine = (program: string, ...args: string[]): string =>
 /** Path of the suite's disk image, made when it is not in the cache. */
 export const debianImage = (suite: Suite): string =>
   lastLine('bin/debian-image', suite, join(repositoryRoot, '.cache'));
+
+/**
+ * What the suite's disk boots by, as its own boot loader would: the newest kernel of its /boot with that one's
+ * initramfs, and a command line that leads to its root.
+ */
+export const debianKernel = (suite: Suite): { kernel: Buffer; initramfs: Buffer; commandLine: string } => {
+  const directory = mkdtempSync('/tmp/vcs-debian-kernel-');
+  try {
+    const disk = join(directory, 'disk.raw');
+    execFileSync('qemu-img', ['convert', '-O', 'raw', debianImage(suite), disk]);
+    const { partitiontable } = JSON.parse(execFileSync('sfdisk', ['--json', disk], { encoding: 'utf8' })) as {
+      partitiontable: { sectorsize: number; partitions: { start: number }[] };
+    };
+    // Its root is the last one, so that it grows with the disk.
+    const offset = Math.max(...partitiontable.partitions.map(({ start }) => start)) * partitiontable.sectorsize;
+    const root = join(directory, 'root.raw');
+    const part = `driver=raw,offset=${offset},file.driver=file,file.filename=${disk}`;
+    execFileSync('qemu-img', ['convert', '-O', 'raw', '--image-opts', part, root]);
+    const debugfs = (request: string): string =>
+      execFileSync('debugfs', ['-R', request, root], {
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'ignore'],
+      });
+    const file = (name: string): Buffer => {
+      debugfs(`dump /boot/${name} ${join(directory, name)}`);
+      return readFileSync(join(directory, name));
+    };
+    const release = debugfs('ls -p /boot').match(/\/vmlinuz-([^/]+)\//)?.[1] ?? '';
+    const uuid = /^Filesystem UUID:\s+(\S+)/m.exec(debugfs('show_super_stats -h'))?.[1] ?? '';
+    return {
+      kernel: file(`vmlinuz-${release}`),
+      initramfs: file(`initrd.img-${release}`),
+      commandLine: `root=UUID=${uuid} ro console=tty0 console=ttyS0,115200`,
+    };
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+};
 
 /** Path of a QEMU whose software emulation runs current kernels. */
 export const soundQemu = (): string => lastLine('test/guests/get-qemu', join(repositoryRoot, '.cache'));

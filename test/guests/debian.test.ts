@@ -6,7 +6,15 @@ import type { Instance } from '../../src/modules/compute/contract/compute.api';
 import type { DriveForm } from '../../src/modules/network/contract/drive-forms';
 import { hostHash, networkNetns } from '../../src/modules/network/node/drivers/linux/names';
 import { TestCloud } from '../support/cloud';
-import { debianImage, DebianGuest, soundQemu, type Firmware, type GuestFacts, type Suite } from './debian-guest';
+import {
+  debianImage,
+  debianKernel,
+  DebianGuest,
+  soundQemu,
+  type Firmware,
+  type GuestFacts,
+  type Suite,
+} from './debian-guest';
 import { runsOnce } from './user-data';
 
 const minutes = 60_000;
@@ -220,6 +228,35 @@ describe('Debian, as it is installed from its archive', () => {
       );
     });
   }
+
+  when(long)(
+    'comes up by its own kernel and initramfs without any boot loader, is rebooted, and grows its disk',
+    async () => {
+      const { kernel, initramfs, commandLine } = debianKernel('trixie');
+      const { id } = await cloud.api.ok('POST', '/images?project=default', { name: 'direct', kernel: { commandLine } });
+      await cloud.api.ok('PUT', `/images/${id}/kernel`, kernel);
+      await cloud.api.ok('PUT', `/images/${id}/initramfs`, initramfs);
+      await cloud.api.ok('PUT', `/images/${id}/content`, readFileSync(debianImage('trixie')));
+      const instance = await create('Direct', 'direct', ['front']);
+      const wanted = {
+        hostname: 'direct',
+        cloudInit: { errors: [] },
+        instanceId: instance.id,
+        firmware: 'bios',
+        runs: ['flavor', 'runcmd', 'script'],
+      };
+      const first = await facts(instance);
+      expect(first).toMatchObject(wanted);
+      expect(first.rootBytes).toBeGreaterThan(3.5 * gib);
+      expect(await guestOf(instance).sh('cat /proc/cmdline')).toBe(commandLine);
+      await act(instance, 'reboot');
+      const again = await facts(instance);
+      expect(again.bootId).not.toBe(first.bootId);
+      expect(again).toMatchObject(wanted);
+      await remove(instance);
+    },
+    20 * minutes,
+  );
 
   it('leaves nothing behind', () => expect(cloud.leftovers()).toEqual([]));
 });
