@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
-import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
@@ -11,6 +10,7 @@ import { eventually } from '../../support/eventually';
 import { ConsoleBrowser } from '../../support/console-browser';
 import { repositoryRoot } from '../../support/repository';
 import { bytes } from '../../../web/src/lib/format';
+import { flavorFormCases } from './flavor-form.suite';
 import { views, type Ids, type View } from '../../support/console-views';
 
 const minutes = 60_000;
@@ -159,7 +159,6 @@ describe('every page of the console', () => {
       name: 'made-user',
     },
   ])('makes one of its $list in a form, and deletes it by its name', async ({ list, fill, button, name }) => {
-    await page.setViewportSize({ width: 1280, height: 800 });
     await page.goto(browser.address(`${list}?new=1`));
     const form = page.getByRole('dialog');
     for (const [label, text] of Object.entries(fill)) await form.getByLabel(new RegExp(`^${label}`)).fill(text);
@@ -167,6 +166,8 @@ describe('every page of the console', () => {
     await row(name).waitFor();
     await remove(name);
   });
+
+  flavorFormCases(() => ({ cloud, browser, page }));
 
   it(
     'takes a member into a project and out of it, which the member sees at once',

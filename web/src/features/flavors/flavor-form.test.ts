@@ -28,6 +28,9 @@ describe('the form of a flavor', () => {
     [{ nicRate: 'fast' }, 'limits.nic.bytesPerSecond'],
     [{ nicRate: '1 GiB', burst: '61' }, 'limits.disk.burstSeconds'],
     [{ burst: '5' }, 'limits.disk.burstSeconds'],
+    [{ cpuModel: 'EPYC,+svm' }, 'hardware.cpuModel'],
+    [{ pageSize: '2MiB', memory: '513 MiB' }, 'memoryBytes'],
+    [{ pageSize: '1GiB' }, 'memoryBytes'],
   ])('says what is wrong with %j, and asks for nothing', (part, member) => {
     const problems = problemsOf(draft(part));
     expect(Object.keys(problems).filter((key) => problems[key] !== null)).toEqual([member]);
@@ -50,6 +53,16 @@ describe('the form of a flavor', () => {
     });
   });
 
+  it('asks for hardware, and shows its options', () => {
+    const asked = draft({ pageSize: '2MiB', sharedMemory: true, cpuModel: ' EPYC-Rome ' });
+    expect(bodyOf(asked)?.hardware).toEqual({ pageSize: '2MiB', sharedMemory: true, cpuModel: 'EPYC-Rome' });
+    expect(commandOptions(asked)).toMatchObject({
+      'page-size': '2MiB',
+      'shared-memory': true,
+      'cpu-model': 'EPYC-Rome',
+    });
+  });
+
   it('shows the command that asks for the same', () => {
     expect(commandOptions(draft({ memory: '4 GiB', disk: '10 GiB', vmm: 'qemu' }))).toEqual({
       vcpus: '1',
@@ -59,6 +72,9 @@ describe('the form of a flavor', () => {
       'disk-iops': '',
       'disk-rate': '',
       'nic-rate': '',
+      'page-size': '',
+      'shared-memory': false,
+      'cpu-model': '',
       description: '',
     });
   });

@@ -2,11 +2,19 @@ import type { Options } from '../../lib/command';
 import { parseBytes } from '../../lib/format';
 import type { CreateFlavor } from '../../lib/types';
 import { createFlavor } from '../../../../src/modules/compute/contract/compute.api';
+import {
+  hardwareOfDraft,
+  hardwareOptions,
+  hardwareProblems,
+  noHardware,
+  pagesProblem,
+  type HardwareDraft,
+} from './hardware-form';
 import { limitOptions, limitProblems, limitsOfDraft, noLimits, type LimitsDraft } from './limits-form';
 import { checkBy, checkDescription, checkName, checkWhole } from '../../lib/validate';
 
 /** What is filled in to create a flavor: texts, as they were typed. */
-export interface FlavorDraft extends LimitsDraft {
+export interface FlavorDraft extends LimitsDraft, HardwareDraft {
   name: string;
   vcpus: string;
   memory: string;
@@ -24,6 +32,7 @@ export const emptyFlavor: FlavorDraft = {
   disk: '',
   vmm: '',
   ...noLimits,
+  ...noHardware,
   description: '',
 };
 
@@ -45,10 +54,14 @@ export const problemsOf = (draft: FlavorDraft): Record<string, string | null> =>
   return {
     name: checkName(draft.name),
     vcpus: checkVcpus(draft.vcpus),
-    memoryBytes: memoryBytes === null ? 'A size such as 512 MiB or 4 GiB.' : checkMemory(memoryBytes),
+    memoryBytes:
+      memoryBytes === null
+        ? 'A size such as 512 MiB or 4 GiB.'
+        : (checkMemory(memoryBytes) ?? pagesProblem(draft, memoryBytes)),
     diskBytes: diskBytes === null ? 'A size such as 10 GiB.' : checkDisk(diskBytes),
     vmm: vmm === '' ? null : checkVmm(vmm),
     ...limitProblems(draft),
+    ...hardwareProblems(draft),
     description: checkDescription(draft.description),
   };
 };
@@ -67,16 +80,18 @@ export const bodyOf = (draft: FlavorDraft): CreateFlavor | null => {
     diskBytes,
     ...(vmm === '' ? {} : { vmm }),
     ...limitsOfDraft(draft),
+    ...hardwareOfDraft(draft),
     ...(description === '' ? {} : { description }),
   };
 };
 
 /** The options of `vcctl flavor create` that ask for the same. */
-export const commandOptions = ({ vcpus, memory, disk, vmm, description, ...limits }: FlavorDraft): Options => ({
+export const commandOptions = ({ vcpus, memory, disk, vmm, description, ...draft }: FlavorDraft): Options => ({
   vcpus,
   memory: memory.replaceAll(' ', ''),
   disk: disk.replaceAll(' ', ''),
   vmm: vmm.trim(),
-  ...limitOptions(limits),
+  ...limitOptions(draft),
+  ...hardwareOptions(draft),
   description,
 });

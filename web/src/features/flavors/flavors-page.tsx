@@ -4,6 +4,7 @@ import { EditDialog } from '../../app/edit-dialog';
 import { RemovalDialog, useRemoval } from '../../app/removal';
 import { useScope } from '../../app/scope';
 import { useNewDialog } from '../../app/use-new-dialog';
+import { hardwareFacts } from '../../app/hardware-words';
 import { diskLimit, nicLimit } from '../../app/limit-words';
 import { vendorDataField } from '../../app/vendor-data-field';
 import { api } from '../../lib/api';
@@ -55,6 +56,15 @@ const flavorColumns: Column<Flavor>[] = [
       [...(disk === null ? [] : [`disk ${diskLimit(disk)}`]), ...(nic === null ? [] : [`NIC ${nicLimit(nic)}`])].join(
         '; ',
       ),
+  },
+  {
+    head: 'Hardware',
+    from: 'md',
+    className: 'text-dim',
+    cell: ({ hardware }) =>
+      hardwareFacts(hardware)
+        .map(([what, value]) => (value === 'yes' ? what.toLowerCase() : `${what} ${value}`))
+        .join('; '),
   },
   { head: 'Age', from: 'md', className: 'text-dim', cell: (f) => <Age at={f.createdAt} /> },
 ];

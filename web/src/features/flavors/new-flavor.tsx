@@ -9,6 +9,7 @@ import { DialogActions } from '../../ui/dialogs/dialog';
 import { TextField } from '../../ui/forms/field';
 import { FormProblem } from '../../ui/forms/form-problem';
 import { toast } from '../../ui/feedback/toast';
+import { HardwareFields } from './hardware-fields';
 import type { LimitsDraft } from './limits-form';
 import { bodyOf, commandOptions, emptyFlavor, problemsOf } from './flavor-form';
 
@@ -56,7 +57,7 @@ export function NewFlavor({ onClose }: { onClose: () => void }) {
       onClose();
     },
   });
-  const { draft, field, submit } = useForm(emptyFlavor, create, problemsOf, bodyOf);
+  const { draft, change, field, submit } = useForm(emptyFlavor, create, problemsOf, bodyOf);
   return (
     <form onSubmit={submit} noValidate className="space-y-4">
       <TextField label="Name" {...field('name')} placeholder="small" autoFocus />
@@ -78,6 +79,7 @@ export function NewFlavor({ onClose }: { onClose: () => void }) {
         hint="Its kind, such as qemu. Empty: the host chooses."
       />
       <LimitFields field={field} />
+      <HardwareFields draft={draft} change={change} cpuModel={field('cpuModel', 'hardware.cpuModel')} />
       <TextField label="Description" optional {...field('description')} />
       <FormProblem
         error={create.error}
@@ -91,6 +93,7 @@ export function NewFlavor({ onClose }: { onClose: () => void }) {
           'limits.disk.bytesPerSecond',
           'limits.nic.bytesPerSecond',
           'limits.disk.burstSeconds',
+          'hardware.cpuModel',
           'description',
         ]}
       />

@@ -6,6 +6,7 @@ import type { Instance } from '../../lib/types';
 import { Copyable } from '../../ui/copy';
 import { Card, Facts } from '../../ui/page';
 import { PlainList } from '../../ui/lists/plain-list';
+import { hardwareFacts } from '../../app/hardware-words';
 import { limitFacts } from '../../app/limit-words';
 import { StateBadge } from '../../ui/feedback/state';
 import { Ref } from '../../ui/ref';
@@ -51,6 +52,7 @@ function InstanceFacts({ instance: i }: { instance: Instance }) {
           ['Flavor', sizeOf(i)],
           maximumOf(i),
           ...limitFacts(i.flavor.limits),
+          ...hardwareFacts(i.flavor.hardware),
           ['Hostname', <Copyable key="hostname" text={i.hostname} label="Copy hostname" />],
           [
             'Image',

@@ -28,6 +28,9 @@ export function VmmsCard({ entries }: HostPartProps) {
             {m.usable && m.capabilities.length > 0 && (
               <p className="mt-0.5 text-xs text-dim">{m.capabilities.map(capabilityInWords).join(', ')}</p>
             )}
+            {m.usable && (m.cpuModels?.length ?? 0) > 0 && (
+              <p className="mt-0.5 text-xs text-dim">Models of CPUs: {m.cpuModels?.join(', ')}</p>
+            )}
             {m.warning !== undefined && <p className="mt-0.5 text-xs text-warn">{m.warning}</p>}
           </li>
         ))}

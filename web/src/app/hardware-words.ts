@@ -1,0 +1,8 @@
+import type { Flavor } from '../lib/types';
+
+/** What is asked for of it, each with its name. */
+export const hardwareFacts = ({ pageSize, sharedMemory, cpuModel }: Flavor['hardware']): [string, string][] => [
+  ...(pageSize === null ? [] : [['Page size', pageSize] satisfies [string, string]]),
+  ...(sharedMemory ? [['Shared memory', 'yes'] satisfies [string, string]] : []),
+  ...(cpuModel === null ? [] : [['CPU model', cpuModel] satisfies [string, string]]),
+];

@@ -1,0 +1,49 @@
+import { pageSizeNames } from '../../../../src/modules/host/contract/page-sizes';
+import type { FieldProps } from '../../lib/use-form';
+import { Checkbox, SelectField, TextField } from '../../ui/forms/field';
+import type { HardwareDraft } from './hardware-form';
+
+/** What memory and vCPUs are. */
+export function HardwareFields({
+  draft,
+  change,
+  cpuModel,
+}: {
+  draft: HardwareDraft;
+  change: (part: Partial<HardwareDraft>) => void;
+  cpuModel: FieldProps;
+}) {
+  return (
+    <>
+      <div className="grid grid-cols-2 gap-3">
+        <SelectField
+          label="Huge pages"
+          optional
+          value={draft.pageSize}
+          onChange={(event) => change({ pageSize: event.target.value as HardwareDraft['pageSize'] })}
+          hint="Its memory consists of those that a host keeps."
+        >
+          <option value="">None</option>
+          {pageSizeNames.map((size) => (
+            <option key={size} value={size}>
+              {size}
+            </option>
+          ))}
+        </SelectField>
+        <TextField
+          label="CPU model"
+          optional
+          {...cpuModel}
+          placeholder="EPYC-Rome"
+          hint="As QEMU calls it. Empty: all that the host can give."
+        />
+      </div>
+      <Checkbox
+        label="Shared memory"
+        checked={draft.sharedMemory}
+        onChange={(event) => change({ sharedMemory: event.target.checked })}
+        hint="Processes beside the virtual machine monitor can be given the memory of the guest."
+      />
+    </>
+  );
+}
