@@ -7,12 +7,10 @@ import { balloonArguments } from './qemu-balloon';
 import { qemuDataDisk, qemuDataDisks, qemuDisk, qemuLimitsObject, type QemuDisk } from './qemu-disks';
 import type { Plugged } from './qemu-hotplug';
 import { qemuCards, qemuNic } from './qemu-nics';
-import { cpuArgument, cpuModelOf } from './qemu-cpus';
+import { cpuArgument, cpuModelOf, type QemuAccel } from './qemu-cpus';
 import { mainMemoryArguments } from './qemu-memory';
 import { sizeArguments } from './qemu-resize';
 import type { UefiFirmware } from './uefi-firmware';
-
-export type QemuAccel = 'kvm' | 'tcg';
 
 /**
  * Sockets in the VMM's own folder. Two monitors, for each serves one client at a time: commands come and go on the

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { exec } from '../../../../../core/host/processes/exec';
 import type { VmSpec } from '../vmm-driver';
-import type { QemuAccel } from './qemu-arguments';
+
+/** What runs its vCPUs. */
+export type QemuAccel = 'kvm' | 'tcg';
 
 const definitions = z.array(
   z.object({

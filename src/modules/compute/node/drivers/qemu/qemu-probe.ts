@@ -12,8 +12,7 @@ import { cachedTrial, forgetTrial, trial as trialSchema, type Trial } from '../c
 import { clearTrials, inTrialPlace } from '../common/trial-place';
 import type { VmmSandboxOptions } from '../common/vmm-sandbox';
 import { probeDisk, probeSectorBanner } from './probe-guest';
-import type { QemuAccel } from './qemu-arguments';
-import { cpuModelsOf } from './qemu-cpus';
+import { cpuModelsOf, type QemuAccel } from './qemu-cpus';
 import { hasDevice } from './qemu-devices';
 import { tryScreen } from './qemu-screen-probe';
 import { hasTpm } from './qemu-tpm';

@@ -5,7 +5,8 @@ import { sandboxed } from '../../../../../core/host/sandbox/sandbox';
 import type { Trial } from '../common/trial-cache';
 import { inTrialPlace } from '../common/trial-place';
 import type { VmmSandboxOptions } from '../common/vmm-sandbox';
-import { type QemuAccel, qemuSockets, screenArguments } from './qemu-arguments';
+import { qemuSockets, screenArguments } from './qemu-arguments';
+import type { QemuAccel } from './qemu-cpus';
 
 /** A machine that never begins to run is made in a tenth of a second. Milliseconds. */
 const deadlineMs = 15_000;
