@@ -120,6 +120,7 @@ class ReportingHost {
       revision: 1,
       exit: null,
       guest: null,
+      dedicatedCpus: null,
     }));
     this.heartbeat.changed('instances');
   }

@@ -1,4 +1,4 @@
-// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 56848d7a44b28dbaf157bf261ff53c8945ca191227401baafff5e2692b446257
+// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 bfd507d8c615b9e1daf88ee1306e7abcdde157b30595540215870c05aee30e50
 export interface paths {
   '/api-tokens': {
     parameters: {
@@ -253,6 +253,9 @@ export interface paths {
             hardware?: {
               /** @default null */
               cpuModel?: string | null;
+              cpuPolicy?: ('shared' | 'dedicated') | null;
+              /** @default null */
+              numaNodes?: number | null;
               /**
                * @default null
                * @enum {string|null}
@@ -4671,6 +4674,9 @@ export interface components {
       diskBytes: number;
       hardware: {
         cpuModel: string | null;
+        /** @enum {string} */
+        cpuPolicy: 'shared' | 'dedicated';
+        numaNodes: number | null;
         pageSize: string | null;
         sharedMemory: boolean;
       };
@@ -4706,6 +4712,8 @@ export interface components {
       /** @enum {string} */
       breaker: 'closed' | 'open' | 'half-open';
       capacity: {
+        dedicatedCpus: number;
+        dedicatedCpusUsed: number;
         diskBytes: number;
         diskBytesUsed: number;
         hugePages: {
@@ -4716,6 +4724,13 @@ export interface components {
         instances: number;
         memoryBytes: number;
         memoryBytesUsed: number;
+        nodes: {
+          dedicatedCpus: number;
+          dedicatedCpusUsed: number;
+          memoryBytes: number;
+          memoryBytesBound: number;
+          node: number;
+        }[];
         pools: {
           bytes: number;
           bytesUsed: number;
@@ -4751,6 +4766,8 @@ export interface components {
       /** @enum {string} */
       breaker: 'closed' | 'open' | 'half-open';
       capacity: {
+        dedicatedCpus: number;
+        dedicatedCpusUsed: number;
         diskBytes: number;
         diskBytesUsed: number;
         hugePages: {
@@ -4761,6 +4778,13 @@ export interface components {
         instances: number;
         memoryBytes: number;
         memoryBytesUsed: number;
+        nodes: {
+          dedicatedCpus: number;
+          dedicatedCpusUsed: number;
+          memoryBytes: number;
+          memoryBytesBound: number;
+          node: number;
+        }[];
         pools: {
           bytes: number;
           bytesUsed: number;
@@ -4785,6 +4809,17 @@ export interface components {
         cpu: {
           flags: string[];
           model: string;
+          nodes?: {
+            cores: number[][];
+            dedicatedCpus: number[];
+            distances: {
+              distance: number;
+              node: number;
+            }[];
+            hugePagesBytes: number;
+            memoryBytes: number;
+            node: number;
+          }[];
           numaNodes: number;
           threads: number;
         };
@@ -4910,11 +4945,15 @@ export interface components {
       configDrive: 'openstack' | 'nocloud' | null;
       /** Format: date-time */
       createdAt: string;
+      dedicatedCpus: number[] | null;
       description: string;
       flavor: {
         diskBytes: number;
         hardware: {
           cpuModel: string | null;
+          /** @enum {string} */
+          cpuPolicy: 'shared' | 'dedicated';
+          numaNodes: number | null;
           pageSize: string | null;
           sharedMemory: boolean;
         };

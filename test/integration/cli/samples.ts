@@ -35,7 +35,7 @@ export const instance = {
     memoryBytes: 268_435_456,
     diskBytes: 0,
     limits: { disk: null, nic: null },
-    hardware: { pageSize: null, sharedMemory: false, cpuModel: null },
+    hardware: { pageSize: null, sharedMemory: false, cpuModel: null, cpuPolicy: 'shared' as const, numaNodes: null },
   },
   image: { id: ids.image, name: 'debian' },
   host: { id: ids.host, name: 'h1' },
@@ -75,7 +75,7 @@ export const flavor = {
   vendorData: null,
   vmm: null,
   limits: { disk: null, nic: null },
-  hardware: { pageSize: null, sharedMemory: false, cpuModel: null },
+  hardware: { pageSize: null, sharedMemory: false, cpuModel: null, cpuPolicy: 'shared' as const, numaNodes: null },
   createdAt: at,
 };
 
@@ -122,6 +122,9 @@ export const host = {
   capacity: {
     vcpus: 8,
     vcpusUsed: 1,
+    dedicatedCpus: 0,
+    dedicatedCpusUsed: 0,
+    nodes: [],
     memoryBytes: 8_589_934_592,
     memoryBytesUsed: 268_435_456,
     hugePages: [{ size: '2MiB', bytes: 2 ** 30, bytesUsed: 0 }],

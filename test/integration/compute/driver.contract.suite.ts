@@ -12,6 +12,7 @@ import type { VmHandle, VmSpec, VmmDriver } from '../../../src/modules/compute/n
 import { lockFile } from './lock-file';
 import { balloonContract } from './balloon.contract.suite';
 import { diskContract } from './disk.contract.suite';
+import { cpusContract } from './cpus.contract.suite';
 import { hardwareContract } from './hardware.contract.suite';
 import { coreDumpContract } from './core-dump.contract.suite';
 import { kernelContract } from './kernel.contract.suite';
@@ -272,6 +273,7 @@ export const driverContract = (name: string, subject: () => ContractSubject): vo
     resizeContract(subject, specOf, start, awaitGuest);
     hardwareContract(subject, specOf, start, awaitGuest);
     balloonContract(subject, specOf, start, awaitGuest);
+    cpusContract(subject, specOf, start);
 
     it('refuses to pause, to resume and to interrupt one that has ended', async () => {
       const { driver, handle } = await start();

@@ -4,6 +4,7 @@ import type { LiveEvent, Outbox } from '../../../src/core/events/outbox';
 import { Metrics } from '../../../src/core/telemetry/metrics';
 import { DeclaredMetrics } from '../../../src/core/telemetry/declared-metrics';
 import { computeMetrics } from '../../../src/modules/compute/contract/compute.metrics';
+import type { Placement } from '../../../src/modules/scheduler/contract/scheduler.ports';
 import { InstanceFigureRepository } from '../../../src/modules/compute/management/instances/instance-figure.repository';
 import { InstanceFigures } from '../../../src/modules/compute/management/instances/instance-figures';
 import { computeEntities } from '../../../src/modules/compute/management/compute.entities';
@@ -23,7 +24,14 @@ describe('who decides the state of an instance', () => {
   const instances = new InstanceRepository({} as InstancePorts);
   const events = new InstanceEvents(outbox);
   // The states are asked for here; ports and volumes are not.
-  const steps = new InstanceSteps(instances, {} as InstancePorts, {} as Volumes, {} as DataVolumes, events);
+  const steps = new InstanceSteps(
+    instances,
+    {} as InstancePorts,
+    {} as Volumes,
+    {} as DataVolumes,
+    events,
+    {} as Placement,
+  );
   const hostId = randomUUID();
 
   beforeAll(async () => {
@@ -44,6 +52,7 @@ describe('who decides the state of an instance', () => {
       flavorName: 'tiny',
       limits: { disk: null, nic: null },
       hardware: {},
+      dedicatedCpus: null,
       vcpus: 1,
       memoryBytes: 2 ** 28,
       diskBytes: 2 ** 25,
@@ -135,6 +144,7 @@ describe('who decides the state of an instance', () => {
     revision: 6,
     exit: null,
     guest: null,
+    dedicatedCpus: null,
     ...changes,
   });
   const settle = (instance: InstanceEntity, task: string, observed: ObservedInstance): Promise<void> =>

@@ -41,6 +41,7 @@ describe('the start of a VMM', () => {
         process: { logFile: join(logDir, 'vmm.log'), sandbox: { user: testUser } },
         sockets: [],
         observe: () => Promise.reject(new Error('it was begun')),
+        confine: () => Promise.resolve(false),
       },
       pino({ enabled: false }),
     );

@@ -22,6 +22,7 @@ const hostWith = (name: string, init: Partial<SchedulableHost> = {}): Schedulabl
   reason: '',
   architecture: 'x86_64',
   vcpus: 8,
+  nodes: [],
   memoryBytes: 1024 * mib,
   hugePages: noHugePages,
   diskBytes: 10_240 * mib,
@@ -60,7 +61,7 @@ describe('placement', () => {
   }, 60_000);
   afterAll(() => db.close());
   beforeEach(async () => {
-    await db.database.query('TRUNCATE host_claim, disk_claim, host_usage');
+    await db.database.query('TRUNCATE cpu_claim, host_claim, disk_claim, host_usage');
     hosts = new ListedHosts();
     placement = new SchedulerPlacement(hosts, claims);
   });
@@ -167,6 +168,7 @@ describe('placement', () => {
     if (winner) await grown(winner, size);
     expect(await sums()).toEqual({
       vcpus: 5,
+      nodes: {},
       memoryBytes: (128 + 512) * mib,
       hugePages: noHugePages,
       diskBytes: 4 * mib,

@@ -94,6 +94,7 @@ export const instanceView =
         fact('Image', i.image.name),
         ...(i.rescue ? [fact('Rescue', `boots from a temporary disk of ${i.rescue.image.name}`)] : []),
         fact('Host', i.host ? `${i.host.name}${i.vmm === null ? '' : ` (${i.vmm})`}` : 'not chosen yet'),
+        ...(i.dedicatedCpus ? [fact('Dedicated CPUs', i.dedicatedCpus.join(', '))] : []),
         ...limitFacts(i.flavor.limits),
         ...hardwareFacts(i.flavor.hardware),
         fact('SSH keys', i.sshKeys.map(keyLabel).join(', ') || 'none'),

@@ -172,6 +172,10 @@ export const instance = z
     image: z.object({ id: field.id, name: z.string() }),
     /** Null while it has none, and for those who may not see hosts. */
     host: z.object({ id: field.id, name: z.string() }).nullable(),
+    /**
+     * CPUs of its host that it has for itself, by vCPU. Null: it shares, or is off, and for those who may not see hosts.
+     */
+    dedicatedCpus: z.array(z.number().int()).nullable(),
     ports: z.array(
       z.object({ id: field.id, networkId: field.id, network: z.string(), mac: z.string(), address: z.string() }),
     ),

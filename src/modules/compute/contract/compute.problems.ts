@@ -120,6 +120,15 @@ export const computeProblems: HintTable = {
   no_seed: null,
   no_such_firmware: null,
   no_such_machine: null,
+  no_dedicated_cpus: {
+    user: askOperator,
+    operator:
+      'Compare modules.host.dedicatedCpus of the host with the CPUs that are on there (vcctl host show): an instance keeps its claim while they change.',
+  },
+  not_confined: {
+    user: 'Try again.',
+    operator: 'The message is the kernel’s own: look whether the CPUs are on, and in the cpuset of the agent.',
+  },
   companion_failed: {
     user: askOperator,
     operator: 'The message is the program’s own: try it again, and look at the log of the instance on its host.',

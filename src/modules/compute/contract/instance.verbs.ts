@@ -52,6 +52,8 @@ export const observedInstance = z.object({
   exit: instanceExit.nullable().default(null),
   /** What the guest of its machine did, the one that runs or ran last. Null: its agent is of before. */
   guest: instanceGuest.nullable().default(null),
+  /** CPUs of the host by vCPU, that it has for itself and is on. Null: it shares, is off, or its agent is of before. */
+  dedicatedCpus: z.array(z.number().int().nonnegative()).max(1024).nullable().default(null),
 });
 export type ObservedInstance = z.infer<typeof observedInstance>;
 
@@ -96,6 +98,14 @@ const instanceSpec = z.object({
   limits: limitsShown.optional(),
   /** What it is made of. Absent: as the host does by itself; sent only when something is asked for. */
   hardware: hardwareAsked.optional(),
+  /**
+   * The CPUs that it has for itself, by NUMA node of its host, and the memory that is bound to each where its guest has
+   * nodes: the first of the guest lies on the first one here. Absent: it shares; sent only when it has some.
+   */
+  dedicatedCpus: z
+    .array(z.object({ node: z.number().int().min(0), cpus: z.number().int().min(1), memoryBytes: field.bytes }))
+    .min(1)
+    .optional(),
   /**
    * Its first disk is a temporary one: after a restart of the host its machine stays off. Absent: it is not; sent only
    * when it is.
@@ -182,6 +192,13 @@ const withoutBalloon: OlderForm = (args) => {
   return args;
 };
 
+/** An agent of before would let it share. */
+const withoutDedicatedCpus: OlderForm = (args) => {
+  const { dedicatedCpus } = instanceSpec.pick({ dedicatedCpus: true }).parse(args['spec']);
+  if (dedicatedCpus !== undefined) throw new NotUnderstood('CPUs that an instance has for itself');
+  return args;
+};
+
 /**
  * Brings the instance to the wanted power state, observed before it answers. A lower generation than the last accepted
  * one is refused (`stale_generation`). Power off: power button, up to `graceSeconds`, then hard; `reason` of the result
@@ -196,7 +213,7 @@ export const instanceEnsure = defineVerb('instance.ensure', {
     graceSeconds: z.number().int().min(0),
   }),
   result: observedInstance,
-  revision: 11,
+  revision: 12,
   older: {
     2: withoutRestartPolicy,
     3: withoutMachine,
@@ -208,6 +225,7 @@ export const instanceEnsure = defineVerb('instance.ensure', {
     9: withoutLimits,
     10: withoutHardware,
     11: withoutBalloon,
+    12: withoutDedicatedCpus,
   },
   timeoutMs: 15_000,
   long: true,

@@ -34,6 +34,8 @@ const vmmCapabilities = {
   'huge-pages': 'memory of huge pages',
   'shared-memory': 'shared memory',
   'cpu-models': 'models of CPUs',
+  'dedicated-cpus': 'dedicated CPUs',
+  'numa-nodes': 'NUMA nodes of the host',
   snapshot: 'snapshots of a running machine',
   'live-migration': 'moves to another host while it runs',
 } as const;

@@ -11,6 +11,7 @@ import { CoreDumpStore } from './core-dumps/core-dump-store';
 import { CoreDumpStreams } from './core-dumps/core-dump.streams';
 import { InstanceCoreDumps } from './core-dumps/instance-core-dumps';
 import { VmmDrivers } from './drivers/vmm-drivers';
+import { InstanceCpus } from './instances/instance-cpus';
 import { InstanceObservedSource } from './instances/instance-observed.source';
 import { InstanceRecords } from './instances/instance-records';
 import { InstanceBalloons } from './instances/instance-balloons';
@@ -37,6 +38,7 @@ export const computeNodeWiring: NodeWiring = {
     for (const part of [
       InstanceStore,
       InstanceUsers,
+      InstanceCpus,
       InstanceRecords,
       VmmDrivers,
       ConsoleHub,

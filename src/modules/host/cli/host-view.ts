@@ -1,5 +1,6 @@
 import type { CliColumn, Tone } from '../../../core/cli/output/cli-column';
 import { formatBytes, formatTime, moment } from '../../../core/cli/output/format';
+import { formatCpuList } from '../../../core/host/cpus/cpu-list';
 import { fact, type Fact, type Section } from '../../../core/cli/output/sections';
 import type { InventoryColumn, InventoryView, InventoryTable } from '../../../core/m2m/reports/inventory-table';
 import type { Host, HostDetail, HostState, Inventory, StoreRoom } from '../contract/host.api';
@@ -45,7 +46,7 @@ export const hostColumns: CliColumn<Host>[] = [
 /** More vCPUs than threads are given out on purpose: guests seldom want all of theirs at once. */
 const vcpusOf = (host: HostDetail): string => {
   const { vcpus, vcpusUsed } = host.capacity;
-  const threads = host.inventory?.cpu.threads ?? 0;
+  const threads = Math.max(0, (host.inventory?.cpu.threads ?? 0) - host.capacity.dedicatedCpus);
   const times = threads > 0 ? vcpus / threads : 1;
   const why =
     times > 1 ? ` (${threads} threads, overcommitted ${Number(times.toFixed(1))} times: guests share them)` : '';
@@ -114,6 +115,30 @@ const inventorySections = (inventory: Inventory, parts: InventoryTable): Section
   },
 ];
 
+/** NUMA nodes with what of each is set aside for instances with CPUs of their own, and given out. */
+const nodeSections = ({ inventory, capacity }: HostDetail): Section[] => {
+  const nodes = inventory?.cpu.nodes ?? [];
+  return nodes.length === 0
+    ? []
+    : [
+        {
+          title: 'NUMA nodes',
+          headers: ['node', 'cpus', 'cores', 'memory', 'distances', 'set aside', 'given out'],
+          rows: nodes.map(({ node, cores, memoryBytes, distances, dedicatedCpus }) => [
+            String(node),
+            formatCpuList(cores.flat()),
+            String(cores.length),
+            formatBytes(memoryBytes),
+            distances.map(({ distance }) => distance).join(' '),
+            formatCpuList(dedicatedCpus),
+            dedicatedCpus.length === 0
+              ? ''
+              : `${capacity.nodes.find((one) => one.node === node)?.dedicatedCpusUsed ?? 0} of ${dedicatedCpus.length}`,
+          ]),
+        },
+      ];
+};
+
 /** A condition that is as it should be needs no colour; `true` is good for all of them. */
 const conditionTone = (status: string): Tone => (status === 'true' ? 'good' : status === 'false' ? 'bad' : 'busy');
 
@@ -148,6 +173,9 @@ export const hostView = (host: HostDetail, parts: InventoryTable): Section[] => 
     facts: [
       fact('Instances', String(host.capacity.instances)),
       fact('vCPUs', vcpusOf(host)),
+      ...(host.capacity.dedicatedCpus === 0
+        ? []
+        : [fact('Dedicated CPUs', `${host.capacity.dedicatedCpusUsed} of ${host.capacity.dedicatedCpus} given out`)]),
       fact(
         'Memory',
         `${formatBytes(host.capacity.memoryBytesUsed)} of ${formatBytes(host.capacity.memoryBytes)} given out`,
@@ -167,5 +195,6 @@ export const hostView = (host: HostDetail, parts: InventoryTable): Section[] => 
     rows: host.conditions.map((c) => [c.type, c.status, c.reason, formatTime(c.since), c.message]),
     tone: (row, column) => (column === 1 ? conditionTone(host.conditions[row]?.status ?? '') : undefined),
   },
+  ...nodeSections(host),
   ...(host.inventory ? inventorySections(host.inventory, parts) : []),
 ];

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import * as field from '../../../core/http/routes/fields';
 import { pageQuery } from '../../../core/http/routes/pagination';
 import type { InventoryTable } from '../../../core/m2m/reports/inventory-table';
+import { hostNode } from './cpu-topology';
 
 const hostStates = [
   'discovered',
@@ -36,6 +37,8 @@ const machine = z.object({
     flags: z.array(z.string()),
     threads: z.number().int(),
     numaNodes: z.number().int(),
+    /** Absent from agents that do not report it. */
+    nodes: z.array(hostNode).max(1024).optional(),
   }),
   memory: z.object({
     totalBytes: field.bytes,
@@ -60,9 +63,21 @@ const machine = z.object({
   /** False while parts are still being collected. */
   complete: z.boolean().optional(),
 });
+/** What is set aside of a NUMA node for instances with CPUs of their own, and what they have. Memory in bytes. */
+const nodeCapacity = z.object({
+  node: z.number().int(),
+  dedicatedCpus: z.number().int(),
+  dedicatedCpusUsed: z.number().int(),
+  memoryBytes: field.bytes,
+  /** That instances are bound to; others have their memory wherever there is some. */
+  memoryBytesBound: field.bytes,
+});
 const capacity = z.object({
   vcpus: z.number().int(),
   vcpusUsed: z.number().int(),
+  dedicatedCpus: z.number().int(),
+  dedicatedCpusUsed: z.number().int(),
+  nodes: z.array(nodeCapacity),
   /** Without huge pages. */
   memoryBytes: field.bytes,
   memoryBytesUsed: field.bytes,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseCpuList } from '../../../core/host/cpus/cpu-list';
 
 /** Section `modules.host`. */
 export const hostConfigSchema = z.strictObject({
@@ -14,6 +15,15 @@ export const hostConfigSchema = z.strictObject({
   clockSkewMs: z.number().int().min(100).default(2_000),
   /** How often an agent looks for what lies on its host and belongs to nothing. Seconds. */
   leftoversEverySeconds: z.number().int().min(1).max(86_400).default(300),
+  /**
+   * CPUs of this host that are given to instances that ask for CPUs of their own, as `2-15,18`, and to nobody else:
+   * other instances run on the others. Empty: none.
+   */
+  dedicatedCpus: z
+    .string()
+    .max(4096)
+    .refine((text) => parseCpuList(text) !== null, { error: 'is no list of CPUs such as 2-15,18' })
+    .default(''),
 });
 
 export type HostConfig = z.output<typeof hostConfigSchema>;

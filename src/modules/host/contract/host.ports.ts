@@ -1,5 +1,6 @@
 import type { InUseBy } from '../../../core/errors/in-use';
 import type { Op } from '../../../core/db/rows/op';
+import type { CpuTopology, NodeRoom } from './cpu-topology';
 import type { HostState } from './host.api';
 import type { HostParts, HostStore } from './host-needs';
 import type { HugePages } from './page-sizes';
@@ -16,7 +17,10 @@ export interface SchedulableHost {
   /** Why it is not schedulable, in words; empty when it is. */
   reason: string;
   architecture: string;
+  /** That instances share. */
   vcpus: number;
+  /** Its NUMA nodes that have CPUs set aside for instances of their own. */
+  nodes: readonly NodeRoom[];
   /** Without huge pages. */
   memoryBytes: number;
   /** All that it has, also those in use. */
@@ -64,9 +68,18 @@ export abstract class HostUsage {
   abstract users(op: Op, hostId: string, limit: number): Promise<{ first: InUseBy[]; count: number }>;
 }
 
+/** What instances with CPUs of their own have claimed of a NUMA node. Memory, in bytes, of those that are bound to it. */
+export interface ClaimedOfNode {
+  cpus: number;
+  memoryBytes: number;
+}
+
 /** What instances have claimed of a host. Memory and disk in bytes. */
 export interface ClaimedRoom {
+  /** Of those that instances share. */
   vcpus: number;
+  /** By the number of the NUMA node; one without a claim may be missing. */
+  nodes: Readonly<Record<string, ClaimedOfNode>>;
   /** Without huge pages. */
   memoryBytes: number;
   hugePages: HugePages;
@@ -82,6 +95,12 @@ export interface ClaimedRoom {
 export abstract class HostClaims {
   /** Hosts without a claim may be missing. */
   abstract claimed(op: Op, hostIds: string[]): Promise<Map<string, ClaimedRoom>>;
+}
+
+/** Port: the CPUs of this host (node half). */
+export abstract class HostCpus {
+  /** As it was a moment ago, at most a minute. */
+  abstract topology(): Promise<CpuTopology>;
 }
 
 /**

@@ -24,6 +24,7 @@ describe('the test of a host', () => {
     const changed: string[] = [];
     const source = new HostInventorySource(
       { changed: (section: string) => changed.push(section) },
+      { topology: () => Promise.resolve({ nodes: [] }) },
       new Logging(pino({ enabled: false })),
       [new StarvedOnce()],
     );

@@ -4,7 +4,7 @@ import { buildVersion } from '../../../core/config/build-version';
 import { ObservedReporter, ObservedSource } from '../../../core/m2m/reports/observed';
 import { Logging } from '../../../core/telemetry/logging';
 import type { Inventory } from '../contract/host.api';
-import { InventorySource } from '../contract/host.ports';
+import { HostCpus, InventorySource } from '../contract/host.ports';
 import { type Machine, readMachine } from './machine-inventory';
 
 /** What a host is changes seldom; free space is the exception and need not be to the second. */
@@ -26,6 +26,7 @@ export class HostInventorySource extends ObservedSource {
 
   constructor(
     private readonly reporter: ObservedReporter,
+    private readonly cpus: HostCpus,
     logging: Logging,
     @multiInject(InventorySource) @optional() private readonly sources: InventorySource[] = [],
   ) {
@@ -34,7 +35,7 @@ export class HostInventorySource extends ObservedSource {
   }
 
   async collect(): Promise<Inventory> {
-    this.machine ??= await readMachine();
+    this.machine ??= await readMachine(await this.cpus.topology());
     if (performance.now() - this.collectedAt > refreshMs) this.refresh();
     return {
       ...this.machine,
@@ -68,7 +69,7 @@ export class HostInventorySource extends ObservedSource {
 
   private async gather(): Promise<void> {
     this.collectedAt = performance.now();
-    this.machine = await readMachine();
+    this.machine = await readMachine(await this.cpus.topology());
     await Promise.all(this.sources.map((source) => this.gatherPart(source)));
   }
 

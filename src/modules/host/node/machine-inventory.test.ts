@@ -2,7 +2,18 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { inventoryWith } from '../contract/host.api';
+import type { HostNode } from '../contract/cpu-topology';
+import { readCpuTopology } from './cpu-topology';
 import { readMachine } from './machine-inventory';
+
+const node = (number: number): HostNode => ({
+  node: number,
+  memoryBytes: 1024,
+  hugePagesBytes: 0,
+  cores: [[number]],
+  dedicatedCpus: [],
+  distances: [],
+});
 
 describe('readMachine', () => {
   let root: string;
@@ -22,8 +33,6 @@ describe('readMachine', () => {
       'proc/cpuinfo':
         'processor\t: 0\nmodel name\t: Some CPU @ 2.0GHz\nflags\t\t: fpu vmx sse2\n\nprocessor\t: 1\nmodel name\t: Some CPU @ 2.0GHz\nflags\t\t: fpu vmx sse2\n',
       'proc/meminfo': 'MemTotal:       2048 kB\nMemFree: 1 kB\n',
-      'sys/devices/system/node/node0/x': '',
-      'sys/devices/system/node/node1/x': '',
       'sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages': '4\n',
       'sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages': '3\n',
       'sys/block/sda/size': '2048\n',
@@ -41,7 +50,7 @@ describe('readMachine', () => {
       'sys/class/net/docker0/mtu': '1500\n',
       'sys/fs/cgroup/cgroup.controllers': 'cpu memory pids\n',
     });
-    const machine = await readMachine(root);
+    const machine = await readMachine({ nodes: [node(0), node(2)] }, root);
     expect(machine.cpu).toMatchObject({ model: 'Some CPU @ 2.0GHz', flags: ['fpu', 'vmx', 'sse2'], numaNodes: 2 });
     expect(machine.memory).toEqual({
       totalBytes: 2048 * 1024,
@@ -53,7 +62,8 @@ describe('readMachine', () => {
   });
 
   it.each([['an empty machine'], ['this machine']])('fits the contract: %s', async (which) => {
-    const machine = await readMachine(which === 'this machine' ? '/' : root);
+    const where = which === 'this machine' ? '/' : root;
+    const machine = await readMachine(await readCpuTopology([], where), where);
     expect(() => inventoryWith({}).parse({ ...machine, agentVersion: 't' })).not.toThrow();
   });
 });

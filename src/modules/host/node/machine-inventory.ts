@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { arch, availableParallelism, hostname, release, totalmem } from 'node:os';
 import { basename, join } from 'node:path';
 import type { MachineInventory } from '../contract/host.api';
+import type { CpuTopology } from '../contract/cpu-topology';
 
 export type Machine = Omit<MachineInventory, 'agentVersion' | 'complete'>;
 
@@ -17,11 +18,12 @@ const virtualNic = /^(lo$|veth|tap|vc|docker|br-|virbr|vxlan|dummy|ifb|tun|l[0-9
 /**
  * What this machine is, from /proc and /sys. Missing files are normal (containers, other architectures) and leave a
  * part empty.
+ * @param topology its CPUs, as they were read already
  * @param root where /proc and /sys are; another folder in tests
  */
-export const readMachine = async (root = '/'): Promise<Machine> => {
+export const readMachine = async (topology: CpuTopology, root = '/'): Promise<Machine> => {
   const [cpu, memory, disks, nics, cgroup] = await Promise.all([
-    readCpu(root),
+    readCpu(topology, root),
     readMemory(root),
     readDisks(root),
     readNics(root),
@@ -52,17 +54,17 @@ const text = async (path: string): Promise<string> => {
 const number = async (path: string): Promise<number> => Number.parseInt(await text(path), 10) || 0;
 const list = (path: string): Promise<string[]> => readdir(path).catch(() => []);
 
-const readCpu = async (root: string): Promise<MachineInventory['cpu']> => {
+const readCpu = async ({ nodes }: CpuTopology, root: string): Promise<MachineInventory['cpu']> => {
   const info = await text(join(root, 'proc/cpuinfo'));
   const field = (names: string): string => new RegExp(`^(?:${names})\\s*:\\s*(.*)$`, 'm').exec(info)?.[1]?.trim() ?? '';
-  const nodes = (await list(join(root, 'sys/devices/system/node'))).filter((name) => /^node\d+$/.test(name)).length;
   return {
     model: field('model name|Model|Processor') || 'unknown',
     flags: field('flags|Features')
       .split(/\s+/)
       .filter((flag) => flag !== ''),
     threads: availableParallelism(),
-    numaNodes: Math.max(1, nodes),
+    numaNodes: nodes.length,
+    nodes: [...nodes],
   };
 };
 

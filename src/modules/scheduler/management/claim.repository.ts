@@ -1,9 +1,11 @@
 import { injectable } from 'inversify';
 import type { Op } from '../../../core/db/rows/op';
-import type { ClaimedRoom, SchedulableHost } from '../../host/contract/host.ports';
+import type { ClaimedOfNode, ClaimedRoom, SchedulableHost } from '../../host/contract/host.ports';
 import { type HugePages, noHugePages } from '../../host/contract/page-sizes';
+import { placeCpus } from './cpu-placement';
 import { storeBytes } from './filters';
 import type { ClaimSize, DiskRequest, PlacementRequest } from '../contract/scheduler.ports';
+import { CpuClaims } from './cpu-claims';
 
 interface UsageRow {
   host_id: string;
@@ -14,6 +16,7 @@ interface UsageRow {
   disk_bytes: string;
   stores: Record<string, number>;
   instances: number;
+  nodes: Record<string, ClaimedOfNode> | null;
 }
 
 const pagesOf = (row: Pick<UsageRow, 'huge_2mib_bytes' | 'huge_1gib_bytes'>): HugePages => ({
@@ -21,12 +24,20 @@ const pagesOf = (row: Pick<UsageRow, 'huge_2mib_bytes' | 'huge_1gib_bytes'>): Hu
   '1GiB': Number(row.huge_1gib_bytes),
 });
 
+const usageColumns = `u.host_id, u.vcpus, u.memory_bytes, u.huge_2mib_bytes, u.huge_1gib_bytes, u.disk_bytes, u.stores, u.instances, n.nodes`;
+/** Few have CPUs of their own: their sums are made here. */
+const withNodes = `LEFT JOIN (
+    SELECT host_id, jsonb_object_agg(node, jsonb_build_object('cpus', cpus, 'memoryBytes', memory_bytes)) AS nodes FROM (
+      SELECT host_id, node, sum(cpus) AS cpus, sum(memory_bytes) AS memory_bytes FROM cpu_claim GROUP BY host_id, node) s
+    GROUP BY host_id) n ON n.host_id = u.host_id`;
+
 const roomOf = (rows: readonly UsageRow[]): Map<string, ClaimedRoom> =>
   new Map(
     rows.map((r) => [
       r.host_id,
       {
         vcpus: Number(r.vcpus),
+        nodes: r.nodes ?? {},
         memoryBytes: Number(r.memory_bytes),
         hugePages: pagesOf(r),
         diskBytes: Number(r.disk_bytes),
@@ -42,9 +53,11 @@ const bySize = (pages: HugePages = noHugePages): [number, number] => [pages['2Mi
 /** Claims and their sums per host. The sum is changed by one guarded UPDATE, so parallel claims cannot overcommit. */
 @injectable()
 export class ClaimRepository {
+  readonly cpus = new CpuClaims();
+
   async usage(op: Op, hostIds: string[]): Promise<Map<string, ClaimedRoom>> {
     const rows: UsageRow[] = await op.query(
-      'SELECT host_id, vcpus, memory_bytes, huge_2mib_bytes, huge_1gib_bytes, disk_bytes, stores, instances FROM host_usage WHERE host_id = ANY($1)',
+      `SELECT ${usageColumns} FROM host_usage u ${withNodes} WHERE u.host_id = ANY($1)`,
       [hostIds],
     );
     return roomOf(rows);
@@ -52,9 +65,7 @@ export class ClaimRepository {
 
   async usageOfAll(op: Op): Promise<Map<string, ClaimedRoom>> {
     return roomOf(
-      await op.query(
-        'SELECT host_id, vcpus, memory_bytes, huge_2mib_bytes, huge_1gib_bytes, disk_bytes, stores, instances FROM host_usage WHERE instances > 0 OR disk_bytes > 0',
-      ),
+      await op.query(`SELECT ${usageColumns} FROM host_usage u ${withNodes} WHERE u.instances > 0 OR u.disk_bytes > 0`),
     );
   }
 
@@ -71,7 +82,8 @@ export class ClaimRepository {
    * in a transaction.
    */
   async tryClaim(op: Op, host: SchedulableHost, request: PlacementRequest): Promise<boolean> {
-    const [, claimed] = await Promise.all([op.query('SAVEPOINT claim'), this.take(op, host, request)]);
+    const [, room] = await Promise.all([op.query('SAVEPOINT claim'), this.take(op, host, request)]);
+    const claimed = room && (await this.takeCpus(op, host, request));
     if (!claimed) await this.takeBack(op);
     return claimed;
   }
@@ -93,7 +105,8 @@ export class ClaimRepository {
     ]);
     for (const earlier of [before, savepoint]) if (earlier.status === 'rejected') throw earlier.reason;
     const now = (before as PromiseFulfilledResult<T>).value;
-    if (take.status === 'fulfilled' && take.value) return { held: undefined, now, claimed: true };
+    if (take.status === 'fulfilled' && take.value && (await this.takeCpus(op, host, request)))
+      return { held: undefined, now, claimed: true };
     await this.takeBack(op);
     // An instance has one claim: a second one is refused by its key.
     const held = await this.hostOf(op, request.instanceId);
@@ -104,6 +117,14 @@ export class ClaimRepository {
   /** Takes the last claim of this transaction back, and gives the host's row free. */
   async takeBack(op: Op): Promise<void> {
     await op.query('ROLLBACK TO SAVEPOINT claim');
+  }
+
+  /** Those that it asks for, of what the claims on the host have left; its row there is locked by now. */
+  private async takeCpus(op: Op, host: SchedulableHost, { instanceId, cpus }: PlacementRequest): Promise<boolean> {
+    if (!cpus) return true;
+    const claims = placeCpus(host.nodes, await this.cpus.onHost(op, host.id), cpus);
+    if (claims) await this.cpus.put(op, instanceId, claims);
+    return claims !== null;
   }
 
   private async take(op: Op, host: SchedulableHost, request: PlacementRequest): Promise<boolean> {
@@ -160,7 +181,10 @@ export class ClaimRepository {
     );
   }
 
-  /** False when the host has not enough left for what grows: then nothing is written. */
+  /**
+   * False when the host has not enough left for what grows: then nothing is written. Whether there are so many CPUs was
+   * looked at before, in the same transaction (`CpuClaims.lock`).
+   */
   async resize(op: Op, instanceId: string, size: ClaimSize, host: ClaimSize): Promise<boolean> {
     const rows: unknown[] = await op.query(
       `WITH held AS (SELECT host_id, vcpus, memory_bytes, huge_2mib_bytes, huge_1gib_bytes, disk_bytes, store FROM host_claim WHERE instance_id = $1 FOR UPDATE),
@@ -186,6 +210,7 @@ export class ClaimRepository {
         ...bySize(host.hugePages),
       ],
     );
+    if (rows.length === 1 && size.cpus) await this.cpus.put(op, instanceId, size.cpus);
     return rows.length === 1;
   }
 

@@ -13,6 +13,7 @@ const host: SchedulableHost = {
   reason: '',
   architecture: 'x86_64',
   vcpus: 8,
+  nodes: [],
   memoryBytes: 16 * gib,
   hugePages: { ...noHugePages, '2MiB': 4 * gib },
   diskBytes: 100 * gib,

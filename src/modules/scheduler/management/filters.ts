@@ -1,10 +1,12 @@
 import { knownRevision } from '../../../core/m2m/verbs/revisions';
 import type { ClaimedRoom, SchedulableHost } from '../../host/contract/host.ports';
 import { type HugePages, noHugePages, pageSizeNames, pageSizes } from '../../host/contract/page-sizes';
-import type { PlacementRequest } from '../contract/scheduler.ports';
+import { couldPlace, freeCpus, placeCpus } from './cpu-placement';
+import type { PlacementRequest, WantedCpus } from '../contract/scheduler.ports';
 
 export const emptyUsage: ClaimedRoom = {
   vcpus: 0,
+  nodes: {},
   memoryBytes: 0,
   hugePages: noHugePages,
   diskBytes: 0,
@@ -63,11 +65,33 @@ const ofHost: readonly HostFilter[] = [
         ? undefined
         : `the image is for ${request.architecture}, the host is ${host.architecture}`,
   },
+  {
+    code: 'dedicated_cpus',
+    saying: 'No host sets so many CPUs aside for instances of their own.',
+    refuses: (host, _usage, { cpus }) => {
+      if (!cpus || couldPlace(host.nodes, cpus)) return undefined;
+      const aside = freeCpus(host.nodes, {});
+      return aside === 0
+        ? 'it sets no CPU aside for instances of their own (modules.host.dedicatedCpus)'
+        : `it needs ${wordsOf(cpus)}, the host has ${aside} set aside on ${host.nodes.length} NUMA node${host.nodes.length === 1 ? '' : 's'}`;
+    },
+  },
 ];
 
 /** Who asks for none of a size is not refused for it, whatever became of what there was. */
 const lacksPages = (all: HugePages, used: HugePages, wanted: HugePages, size: keyof HugePages): boolean =>
   wanted[size] > 0 && used[size] + wanted[size] > all[size];
+
+const wordsOf = ({ count, numaNodes }: WantedCpus): string =>
+  `${count} CPU${count === 1 ? '' : 's'} of its own${numaNodes === null ? '' : `, spread over ${numaNodes} NUMA node${numaNodes === 1 ? '' : 's'} with their memory`}`;
+
+/** Why there are not so many CPUs left; undefined when there are. */
+export const cpusRefusal = (
+  { nodes }: SchedulableHost,
+  used: ClaimedRoom['nodes'],
+  wanted: WantedCpus,
+): string | undefined =>
+  placeCpus(nodes, used, wanted) === null ? `needs ${wordsOf(wanted)}, has ${freeCpus(nodes, used)} free` : undefined;
 
 /** What is free: `hasRoom` says the same, without words. */
 const ofRoom: readonly HostFilter[] = [
@@ -77,6 +101,10 @@ const ofRoom: readonly HostFilter[] = [
       usage.vcpus + request.vcpus <= host.vcpus
         ? undefined
         : shortOf('vCPUs', `${request.vcpus}`, `${Math.max(0, host.vcpus - usage.vcpus)}`),
+  },
+  {
+    code: 'dedicated_cpus_taken',
+    refuses: (host, usage, { cpus }) => cpus && cpusRefusal(host, usage.nodes, cpus),
   },
   {
     code: 'memory',
@@ -165,7 +193,8 @@ export const hasRoom = (host: SchedulableHost, usage: ClaimedRoom, request: Plac
   usage.vcpus + request.vcpus <= host.vcpus &&
   (request.memoryBytes === 0 || usage.memoryBytes + request.memoryBytes <= host.memoryBytes) &&
   !pageSizeNames.some((size) => lacksPages(host.hugePages, usage.hugePages, request.hugePages ?? noHugePages, size)) &&
-  (usage.stores[request.store.key] ?? 0) + request.diskBytes <= (storeBytes(host, request.store) ?? 0);
+  (usage.stores[request.store.key] ?? 0) + request.diskBytes <= (storeBytes(host, request.store) ?? 0) &&
+  (request.cpus === undefined || placeCpus(host.nodes, usage.nodes, request.cpus) !== null);
 
 /** Higher is better: spreads by the scarcer of memory and vCPUs left after the placement. 0 to 1. */
 export const weigh = (host: SchedulableHost, usage: ClaimedRoom, request: PlacementRequest): number =>

@@ -1,6 +1,7 @@
 import { eachSize, noHugePages } from '../../host/contract/page-sizes';
 import type { ClaimedRoom, SchedulableHost } from '../../host/contract/host.ports';
 import type { PlacementRequest } from '../contract/scheduler.ports';
+import { placeCpus, usedWith } from './cpu-placement';
 import { emptyUsage, hasRoom, suits, weigh } from './filters';
 
 /** A host, and what was claimed on it when it was read and here since. */
@@ -16,8 +17,8 @@ const maxKinds = 64;
 const jitter = 0.02;
 
 /** All that decides which hosts suit, whatever room they have. */
-const kindOf = ({ hostId, architecture, needs, verbs, store }: PlacementRequest): string =>
-  JSON.stringify([hostId, architecture, needs.map(({ code, key }) => [code, key]), verbs, store.key]);
+const kindOf = ({ hostId, architecture, needs, verbs, store, cpus }: PlacementRequest): string =>
+  JSON.stringify([hostId, architecture, needs.map(({ code, key }) => [code, key]), verbs, store.key, cpus]);
 
 /**
  * Hosts and what is claimed on them, as they were a moment ago. Proposes and decides nothing, so what others claim
@@ -49,13 +50,13 @@ export class RecentHosts {
   }
 
   /** The request was claimed on it; should that be rolled back, the next reading of the hosts knows. */
-  claimed(
-    candidate: Candidate,
-    { vcpus, memoryBytes, hugePages = noHugePages, diskBytes, store }: PlacementRequest,
-  ): void {
-    const { usage } = candidate;
+  claimed(candidate: Candidate, request: PlacementRequest): void {
+    const { usage, host } = candidate;
+    const { vcpus, memoryBytes, hugePages = noHugePages, diskBytes, store, cpus } = request;
+    const claims = (cpus && placeCpus(host.nodes, usage.nodes, cpus)) ?? [];
     candidate.usage = {
       vcpus: usage.vcpus + vcpus,
+      nodes: usedWith(usage.nodes, claims),
       memoryBytes: usage.memoryBytes + memoryBytes,
       hugePages: eachSize((size) => usage.hugePages[size] + hugePages[size]),
       diskBytes: usage.diskBytes + diskBytes,

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { injectable } from 'inversify';
 import { atOnce } from '../../../core/db/at-once';
 import type { Op } from '../../../core/db/rows/op';
@@ -8,12 +9,16 @@ import { RoomRefusal } from '../contract/room-refusal';
 import {
   Placement,
   type ClaimSize,
+  type CpuClaim,
   type DiskRequest,
   type HostVerdict,
   type PlacementRequest,
+  type PlainSize,
+  type WantedCpus,
 } from '../contract/scheduler.ports';
 import { ClaimRepository } from './claim.repository';
-import { emptyUsage, growthRefusal, hasRoom, refusal, storeBytes, suits, weigh } from './filters';
+import { placeCpus, usedWith } from './cpu-placement';
+import { cpusRefusal, emptyUsage, growthRefusal, hasRoom, refusal, storeBytes, suits, weigh } from './filters';
 import { RecentHosts, type Candidate } from './recent-hosts';
 
 interface Evaluated {
@@ -65,7 +70,12 @@ const judgeOne = (host: SchedulableHost, usage: ClaimedRoom, request: PlacementR
   };
 };
 
-const sameSize = (one: SchedulableHost, other: SchedulableHost, store: PlacementRequest['store']): boolean =>
+const sameSize = (
+  one: SchedulableHost,
+  other: SchedulableHost,
+  { store, cpus }: Pick<PlacementRequest, 'store' | 'cpus'>,
+): boolean =>
+  (cpus === undefined || isDeepStrictEqual(one.nodes, other.nodes)) &&
   one.vcpus === other.vcpus &&
   one.memoryBytes === other.memoryBytes &&
   pageSizeNames.every((size) => one.hugePages[size] === other.hugePages[size]) &&
@@ -91,7 +101,8 @@ export class SchedulerPlacement extends Placement {
 
   override async fits(op: Op, request: PlacementRequest): Promise<boolean> {
     const recent = await this.recentHosts(op);
-    if (recent.best(several(request)) !== undefined) return true;
+    // CPUs of their own are few: there is never plenty of them.
+    if (request.cpus === undefined && recent.best(several(request)) !== undefined) return true;
     const tried = new Set<Candidate>();
     for (let next = recent.best(request, tried); next && tried.size < looks; next = recent.best(request, tried)) {
       tried.add(next);
@@ -126,13 +137,47 @@ export class SchedulerPlacement extends Placement {
     return { hostId };
   }
 
-  override async checkResize(op: Op, instanceId: string, size: ClaimSize, operator: boolean): Promise<void> {
+  override cpusOf(op: Op, instanceId: string): Promise<CpuClaim[]> {
+    return this.claims.cpus.of(op, instanceId);
+  }
+
+  override async otherCpus(op: Op, instanceId: string, wanted: WantedCpus | null): Promise<CpuClaim[]> {
+    const held = wanted && (await this.claims.of(op, instanceId));
+    if (!held) return [];
+    await this.claims.cpus.lock(op, held.hostId);
+    const host = await this.hosts.byId(op, held.hostId);
+    const { claims, reason } = await this.insteadOf(op, instanceId, host, wanted);
+    if (!claims) throw new RoomRefusal(host?.name ?? held.hostId, reason);
+    return claims;
+  }
+
+  /** CPUs of its host that it could have if it gave those back that it has; else why not. */
+  private async insteadOf(
+    op: Op,
+    instanceId: string,
+    host: SchedulableHost | undefined,
+    wanted: WantedCpus,
+  ): Promise<{ claims: CpuClaim[] | null; reason: string }> {
+    if (!host) return { claims: null, reason: 'is not known' };
+    const used = usedWith(await this.claims.cpus.onHost(op, host.id), await this.claims.cpus.of(op, instanceId), -1);
+    return { claims: placeCpus(host.nodes, used, wanted), reason: cpusRefusal(host, used, wanted) ?? '' };
+  }
+
+  override async checkResize(
+    op: Op,
+    instanceId: string,
+    size: PlainSize & { cpus?: WantedCpus | null },
+    operator: boolean,
+  ): Promise<void> {
     const held = await this.claims.of(op, instanceId);
     const host = held && (await this.hosts.byId(op, held.hostId));
     if (!host) return;
     const usage = (await this.claims.usage(op, [host.id])).get(host.id) ?? emptyUsage;
+    const own = size.cpus ? await this.insteadOf(op, instanceId, host, size.cpus) : undefined;
+    if (own?.claims === null) throw new RoomRefusal(host.name, own.reason, operator);
+    const keepsOwn = size.cpus === undefined && (await this.claims.cpus.of(op, instanceId)).length > 0;
     const reason = growthRefusal(host, usage, {
-      vcpus: size.vcpus - held.vcpus,
+      vcpus: keepsOwn ? 0 : size.vcpus - held.vcpus,
       memoryBytes: size.memoryBytes - held.memoryBytes,
       hugePages: eachSize((page) => (size.hugePages?.[page] ?? 0) - held.hugePages[page]),
       diskBytes: size.diskBytes - held.diskBytes,
@@ -152,8 +197,11 @@ export class SchedulerPlacement extends Placement {
       hugePages: host?.hugePages,
       diskBytes: store ?? 0,
     };
-    if (await this.claims.resize(op, instanceId, size, has)) return;
-    await this.checkResize(op, instanceId, size, false);
+    const { cpus, ...plain } = size;
+    const keepsOwn = cpus === undefined && (await this.claims.cpus.of(op, instanceId)).length > 0;
+    const wanted = keepsOwn ? { ...plain, vcpus: held.vcpus } : size;
+    if (await this.claims.resize(op, instanceId, wanted, has)) return;
+    await this.checkResize(op, instanceId, { ...plain, ...(cpus && { cpus: null }) }, false);
     // Others gave room back since: there is some again.
     throw new RoomRefusal(host?.name ?? held.hostId, 'had not enough left a moment ago');
   }
@@ -205,7 +253,7 @@ export class SchedulerPlacement extends Placement {
       if (claimed) await this.claims.takeBack(op);
       return undefined;
     }
-    if (sameSize(now, host, request.store)) return claimed ? host.id : undefined;
+    if (sameSize(now, host, request)) return claimed ? host.id : undefined;
     if (claimed) await this.claims.takeBack(op);
     return (await this.claims.tryClaim(op, now, request)) ? host.id : undefined;
   }

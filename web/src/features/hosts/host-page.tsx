@@ -111,7 +111,7 @@ function Shown({ host }: { host: HostDetail }) {
               <p className="px-4 py-4 text-sm text-dim">The host has not reported what it has yet.</p>
             </Card>
           ) : (
-            <InventoryCards inventory={host.inventory} />
+            <InventoryCards inventory={host.inventory} nodes={host.capacity.nodes} />
           )}
         </div>
       </div>
@@ -127,6 +127,9 @@ function HostCapacity({ host: { capacity: c, inventory } }: { host: HostDetail }
     <Card title="Capacity">
       <div className="space-y-4 p-4">
         <Meter label="vCPUs" used={c.vcpusUsed} total={c.vcpus} show={String} />
+        {c.dedicatedCpus > 0 && (
+          <Meter label="Dedicated CPUs" used={c.dedicatedCpusUsed} total={c.dedicatedCpus} show={String} />
+        )}
         <Meter label="Memory" used={c.memoryBytesUsed} total={c.memoryBytes} show={bytes} />
         {c.hugePages.map(({ size, bytes: total, bytesUsed }) => (
           <Meter key={size} label={`Huge pages of ${size}`} used={bytesUsed} total={total} show={bytes} />
@@ -134,9 +137,9 @@ function HostCapacity({ host: { capacity: c, inventory } }: { host: HostDetail }
         <Meter label="Disk" used={c.diskBytesUsed} total={c.diskBytes} show={bytes} />
         <p className="text-xs text-dim">
           Claimed by instances, of what may be claimed
-          {inventory !== null && c.vcpus > inventory.cpu.threads && (
+          {inventory !== null && c.vcpus > inventory.cpu.threads - c.dedicatedCpus && (
             <>
-              : {plural(inventory.cpu.threads, 'thread')} are given out as {c.vcpus} vCPUs
+              : {plural(inventory.cpu.threads - c.dedicatedCpus, 'thread')} are given out as {c.vcpus} vCPUs
             </>
           )}
           .

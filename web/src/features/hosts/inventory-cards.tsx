@@ -1,3 +1,4 @@
+import { formatCpuList } from '../../../../src/core/host/cpus/cpu-list';
 import { useFeatures } from '../../app/use-features';
 import { bytes, plural } from '../../lib/format';
 import type { HostDetail } from '../../lib/types';
@@ -11,7 +12,7 @@ type Inventory = NonNullable<HostDetail['inventory']>;
 const ownLists = ['disks', 'nics'];
 
 /** What the host says it is made of: the machine, the parts of features, and those that no feature shows. */
-export function InventoryCards({ inventory }: { inventory: Inventory }) {
+export function InventoryCards({ inventory, nodes }: { inventory: Inventory; nodes: HostDetail['capacity']['nodes'] }) {
   const { hostParts } = useFeatures();
   const lists = Object.entries(inventory as Record<string, unknown>).filter(
     (entry): entry is [string, unknown[]] => Array.isArray(entry[1]) && !ownLists.includes(entry[0]),
@@ -20,6 +21,7 @@ export function InventoryCards({ inventory }: { inventory: Inventory }) {
   return (
     <>
       <Machine inventory={inventory} />
+      {inventory.cpu.nodes !== undefined && <NumaNodes nodes={inventory.cpu.nodes} room={nodes} />}
       {Object.entries(hostParts).map(([part, Part]) => (
         <Part key={part} entries={reported.get(part) ?? []} />
       ))}
@@ -44,6 +46,47 @@ function Machine({ inventory: v }: { inventory: Inventory }) {
           ['Agent', v.agentVersion],
         ]}
       />
+    </Card>
+  );
+}
+
+function NumaNodes({
+  nodes,
+  room,
+}: {
+  nodes: NonNullable<Inventory['cpu']['nodes']>;
+  room: HostDetail['capacity']['nodes'];
+}) {
+  return (
+    <Card title="NUMA nodes">
+      <Table label="NUMA nodes">
+        <Head>
+          <Th>Node</Th>
+          <Th>CPUs</Th>
+          <Th from="sm">Set aside</Th>
+          <Th>Given out</Th>
+          <Th className="text-right">Memory</Th>
+        </Head>
+        <tbody>
+          {nodes.map(({ node, cores, dedicatedCpus, memoryBytes }) => (
+            <Row key={node}>
+              <Td className="font-medium">{node}</Td>
+              <Td className="max-w-32 text-dim">
+                <Cut text={formatCpuList(cores.flat())} />
+              </Td>
+              <Td from="sm" className="max-w-32 text-dim">
+                <Cut text={dedicatedCpus.length === 0 ? 'none' : formatCpuList(dedicatedCpus)} />
+              </Td>
+              <Td className="text-dim">
+                {dedicatedCpus.length === 0
+                  ? ''
+                  : `${room.find((one) => one.node === node)?.dedicatedCpusUsed ?? 0} of ${dedicatedCpus.length}`}
+              </Td>
+              <Td className="text-right whitespace-nowrap">{bytes(memoryBytes)}</Td>
+            </Row>
+          ))}
+        </tbody>
+      </Table>
     </Card>
   );
 }

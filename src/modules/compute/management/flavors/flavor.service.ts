@@ -2,7 +2,7 @@ import { injectable } from 'inversify';
 import { v7 as timeOrderedUuid } from 'uuid';
 import type { z } from 'zod';
 import type { Op } from '../../../../core/db/rows/op';
-import { nameTaken, notFound } from '../../../../core/errors/problem';
+import { nameTaken, notFound, unprocessable } from '../../../../core/errors/problem';
 import { Outbox } from '../../../../core/events/outbox';
 import type { Page, PageRequest } from '../../../../core/http/routes/pagination';
 import { askedOfHardware, shownOfHardware } from '../../contract/hardware';
@@ -23,6 +23,7 @@ export class FlavorService {
   async create(op: Op, input: z.output<typeof createFlavor>): Promise<Flavor> {
     if (await this.flavors.nameTaken(op, input.name)) throw nameTaken('flavor', input.name);
     await this.vmmKinds.check(op, input.vmm, 'body.vmm');
+    refuseUneven(input);
     const flavor = {
       id: timeOrderedUuid(),
       ...input,
@@ -82,6 +83,18 @@ export class FlavorService {
     });
   }
 }
+
+const MiB = 1024 * 1024;
+
+/** 422 `uneven_numa`: each NUMA node has as many vCPUs and as much memory as every other one. */
+const refuseUneven = ({ vcpus, memoryBytes, hardware: { numaNodes } }: z.output<typeof createFlavor>): void => {
+  if (numaNodes === null || (vcpus % numaNodes === 0 && memoryBytes % (numaNodes * MiB) === 0)) return;
+  throw unprocessable(
+    'body.hardware.numaNodes',
+    'uneven_numa',
+    `${vcpus} vCPUs and ${memoryBytes / MiB} MiB of memory cannot be spread evenly over ${numaNodes} NUMA nodes.`,
+  );
+};
 
 const present = (f: FlavorEntity): Flavor => ({
   id: f.id,

@@ -1,6 +1,7 @@
 import { eachSize, noHugePages } from '../../../host/contract/page-sizes';
-import type { ClaimSize } from '../../../scheduler/contract/scheduler.ports';
-import type { AskedOfHardware } from '../../contract/hardware';
+import type { ClaimSize, PlainSize } from '../../../scheduler/contract/scheduler.ports';
+import { largerClaims } from '../../../scheduler/contract/cpu-claims';
+import { type AskedOfHardware, dedicatedCpusOf } from '../../contract/hardware';
 
 interface Sized {
   vcpus: number;
@@ -9,9 +10,14 @@ interface Sized {
   hardware: AskedOfHardware;
 }
 
-/** What an instance of this size takes of its host: one that has huge pages takes nothing of its other memory. */
-export const roomOf = ({ vcpus, memoryBytes, diskBytes, hardware }: Sized): ClaimSize => {
+/**
+ * What an instance of this size takes of its host: one that has huge pages takes nothing of its other memory, and one that
+ * has CPUs for itself, which are claimed by their NUMA nodes, nothing of those that others share.
+ */
+export const roomOf = (size: Sized): PlainSize => {
+  const { memoryBytes, diskBytes, hardware } = size;
   const { pageSize } = hardware;
+  const vcpus = dedicatedCpusOf(size) ? 0 : size.vcpus;
   if (pageSize === undefined) return { vcpus, memoryBytes, diskBytes };
   return { vcpus, memoryBytes: 0, hugePages: { ...noHugePages, [pageSize]: memoryBytes }, diskBytes };
 };
@@ -22,4 +28,5 @@ export const roomForBoth = (one: ClaimSize, other: ClaimSize): ClaimSize => ({
   memoryBytes: Math.max(one.memoryBytes, other.memoryBytes),
   hugePages: eachSize((size) => Math.max(one.hugePages?.[size] ?? 0, other.hugePages?.[size] ?? 0)),
   diskBytes: Math.max(one.diskBytes, other.diskBytes),
+  ...((one.cpus ?? other.cpus) && { cpus: largerClaims(one.cpus ?? [], other.cpus ?? []) }),
 });

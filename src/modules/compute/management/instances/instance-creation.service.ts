@@ -22,6 +22,7 @@ import {
   type Instance,
   type instanceCheck,
 } from '../../contract/compute.api';
+import { fixedMaximum } from '../../contract/hardware';
 import { askedOfMachine } from '../../contract/machine-options';
 import type { FlavorEntity } from '../flavors/flavor.entity';
 import { FlavorService } from '../flavors/flavor.service';
@@ -201,6 +202,8 @@ export class InstanceCreation {
       );
     }
     refuseLowMaximum(input, flavor);
+    const fixed = fixedMaximum(input, flavor.hardware);
+    if (fixed) throw unprocessable(`body.${fixed.field}`, 'dedicated_cpus_are_fixed', fixed.detail);
     if (input.machine.secureBoot && image.firmware === 'bios')
       throw unprocessable(
         'body.machine.secureBoot',

@@ -54,6 +54,7 @@ export const instanceOf = (name: string, { flavor, image, ...plan }: InstancePla
     kernel: kernelOf(image),
     lock: null,
     hostId: null,
+    dedicatedCpus: null,
     vmm: null,
     state: 'building',
     stateReason: '',

@@ -8,7 +8,7 @@ import { Hosts, type SchedulableHost } from '../../../host/contract/host.ports';
 import { Projects } from '../../../identity/contract/identity.ports';
 import { Placement } from '../../../scheduler/contract/scheduler.ports';
 import { instanceEnsure, type InstanceSpec } from '../../contract/instance.verbs';
-import { hardwareOf, hugePagesFixed } from '../../contract/hardware';
+import { dedicatedCpusOf, fixedMaximum, hardwareOf, hugePagesFixed } from '../../contract/hardware';
 import { limitsOf } from '../../contract/limits';
 import type { FlavorEntity } from '../flavors/flavor.entity';
 import { FlavorService } from '../flavors/flavor.service';
@@ -60,10 +60,12 @@ export class InstanceResizing {
     const runs = instance.state === 'running';
     const refusal = runs ? (runningResizeRefusal(instance, size) ?? machineRefusal(instance, flavor)) : undefined;
     if (refusal) throw conflict(refusal.code, refusal.detail, { state: instance.state });
+    refuseFixed(instance, flavor);
+    const room = roomOf({ ...size, hardware: flavor.hardware });
     await this.placement.checkResize(
       op,
       instance.id,
-      roomOf({ ...size, hardware: flavor.hardware }),
+      runs ? room : { ...room, cpus: dedicatedCpusOf(flavor) },
       seesHosts(access.principal),
     );
     const stopped: Omit<ResizeInput, 'instanceId'> = {
@@ -79,7 +81,12 @@ export class InstanceResizing {
 
   /** It stays on its host, whose VMM and agent must be able to do what the flavor says. */
   private async refuseUnable(op: Op, instance: InstanceEntity, flavor: FlavorEntity): Promise<void> {
-    const wanted = { ...limitsOf(flavor), ...hardwareOf(flavor) };
+    const own = dedicatedCpusOf(flavor);
+    const wanted = {
+      ...limitsOf(flavor),
+      ...hardwareOf(flavor),
+      ...(own && { dedicatedCpus: [{ node: 0, cpus: own.count, memoryBytes: 0 }] }),
+    };
     const host = instance.hostId === null ? undefined : await this.hosts.byId(op, instance.hostId);
     if (!host || Object.keys(wanted).length === 0) return;
     const refused = lacking(host, instance, wanted);
@@ -91,9 +98,11 @@ export class InstanceResizing {
 /** A machine that runs keeps the limits and the hardware that it was started with. */
 const machineRefusal = (
   now: InstanceEntity,
-  { limits, hardware }: FlavorEntity,
+  { limits, hardware, vcpus }: FlavorEntity,
 ): ReturnType<typeof runningResizeRefusal> => {
   if (!isDeepStrictEqual(now.limits, limits)) return needsStop('its disks and cards get other limits only at a start');
+  if (dedicatedCpusOf(now) && vcpus !== now.vcpus)
+    return needsStop('it gets and gives CPUs of its own only at a start');
   return isDeepStrictEqual(now.hardware, hardware) ? undefined : needsStop('it gets other hardware only at a start');
 };
 
@@ -101,7 +110,7 @@ const machineRefusal = (
 const lacking = (
   { parts, verbs }: Pick<SchedulableHost, 'parts' | 'verbs'>,
   { wantedVmm, vmm, firmware, machine }: InstanceEntity,
-  wanted: Pick<InstanceSpec, 'limits' | 'hardware'>,
+  wanted: Pick<InstanceSpec, 'limits' | 'hardware' | 'dedicatedCpus'>,
 ): string | undefined => {
   const needed = neededRevision(instanceEnsure, { spec: wanted });
   if ((verbs?.[instanceEnsure.name] ?? 1) < needed) return 'its agent is of a release from before that';
@@ -110,6 +119,12 @@ const lacking = (
     if (refused !== undefined) return refused;
   }
   return undefined;
+};
+
+/** 422 `dedicated_cpus_are_fixed`: it may grow while it runs, and what is its own does not. */
+const refuseFixed = (maximum: InstanceEntity, { hardware }: FlavorEntity): void => {
+  const refused = fixedMaximum(maximum, hardware);
+  if (refused) throw unprocessable('body.flavor', 'dedicated_cpus_are_fixed', refused.detail);
 };
 
 const refuseUnfit = (instance: InstanceEntity, flavor: FlavorEntity): void => {

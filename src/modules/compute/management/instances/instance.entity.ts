@@ -37,6 +37,7 @@ export const shownOfInstance = [
   'protected',
   'lock',
   'hostId',
+  'dedicatedCpus',
   'vmm',
   'state',
   'stateReason',
@@ -115,6 +116,8 @@ export class InstanceEntity {
   @Column('integer', { name: 'stop_grace_seconds' }) stopGraceSeconds!: number;
   @Column('uuid', { name: 'wanted_host_id', nullable: true }) wantedHostId!: string | null;
   @Column('uuid', { name: 'host_id', nullable: true }) hostId!: string | null;
+  /** CPUs of its host by vCPU, that it has for itself, as the host said last. */
+  @Column('jsonb', { name: 'dedicated_cpus', nullable: true }) dedicatedCpus!: number[] | null;
   /** Of the newest report. */
   @Column('text', { nullable: true }) vmm!: string | null;
   /** Asked for by its user or its flavor; null leaves it to the host. */

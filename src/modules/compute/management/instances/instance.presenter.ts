@@ -50,6 +50,7 @@ export class InstancePresenter {
       },
       image: { id: i.imageId, name: i.imageName },
       host: i.hostId === null || !told ? null : { id: i.hostId, name: hosts.get(i.hostId) ?? i.hostId },
+      dedicatedCpus: told ? i.dedicatedCpus : null,
       ports: i.ports ?? ports.get(i.id) ?? [],
       sshKeys: i.sshKeys,
       stopGraceSeconds: i.stopGraceSeconds,

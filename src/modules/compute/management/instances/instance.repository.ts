@@ -194,7 +194,7 @@ export class InstanceRepository {
     const state = `CASE WHEN observed_revision > $7 THEN observed_state ELSE $4::text END`;
     const rows = await op.query<ObservedChange>(
       `UPDATE instance SET ${newer("coalesce(nullif($3, ''), vmm)", 'vmm')}, ${newer('$4::text', 'observed_state')}, ${newer('clock_timestamp()', 'observed_at')}, ${newer('$5::timestamptz', 'started_at')},
-         observed_revision = greatest(observed_revision, $7), ${newer('coalesce($8::jsonb, last_exit)', 'last_exit')},
+         observed_revision = greatest(observed_revision, $7), ${newer('coalesce($8::jsonb, last_exit)', 'last_exit')}, ${newer('$9::jsonb', 'dedicated_cpus')},
          state = CASE WHEN task_id IS DISTINCT FROM $2 THEN state WHEN ${state} IN (${reported}) THEN ${called(state)} ELSE 'error' END,
          state_reason = CASE WHEN task_id IS DISTINCT FROM $2 THEN state_reason WHEN observed_revision <= $7 OR observed_state = $4 THEN $6 WHEN observed_state = 'crashed' THEN 'it crashed right after' ELSE '' END,
          task_id = NULLIF(task_id, $2)
@@ -204,6 +204,7 @@ export class InstanceRepository {
       [
         ...[id, taskId, observed.vmm, observed.state, observed.startedAt, reasonInWords(observed), observed.revision],
         observed.exit === null ? null : JSON.stringify(observed.exit),
+        observed.dedicatedCpus === null ? null : JSON.stringify(observed.dedicatedCpus),
       ],
     );
     return rows[0];
@@ -239,19 +240,20 @@ export class InstanceRepository {
   async observe(op: Op, hostId: string, reported: ObservedInstance[]): Promise<ObservedChange[]> {
     const held = 'i.task_id IS NOT NULL OR r.instance_id IS NOT NULL';
     const seen = called('o.state', 'i.rescue');
-    const [exit, guest] = ['exit', 'guest'].map((column) => `NULLIF(o.${column}, 'null')`);
+    const [exit, guest, cpus] = ['exit', 'guest', '"dedicatedCpus"'].map((column) => `NULLIF(o.${column}, 'null')`);
     const change = op.query<ObservedChange>(
       `UPDATE instance i SET observed_state = o.state, observed_revision = greatest(i.observed_revision, o.revision), observed_at = now(),
          started_at = CASE o.state WHEN 'unknown' THEN i.started_at ELSE o."startedAt" END, vmm = coalesce(nullif(o.vmm, ''), i.vmm),
          last_exit = CASE o.state WHEN 'unknown' THEN i.last_exit ELSE coalesce(${exit}, i.last_exit) END,
          guest = CASE o.state WHEN 'unknown' THEN i.guest ELSE coalesce(${guest}, i.guest) END,
+         dedicated_cpus = CASE o.state WHEN 'unknown' THEN i.dedicated_cpus ELSE ${cpus} END,
          state = CASE WHEN ${held} THEN i.state WHEN o.state = 'crashed' THEN 'error' ELSE ${seen} END,
          state_reason = CASE WHEN ${held} THEN i.state_reason ELSE o.words END,
          power = CASE WHEN i.task_id IS NULL AND o.state = 'stopped' AND o.reason = 'guest' THEN 'off' ELSE i.power END
-       FROM jsonb_to_recordset($2::jsonb) AS o("instanceId" uuid, generation int, state text, reason text, words text, vmm text, "startedAt" timestamptz, revision bigint, exit jsonb, guest jsonb)
+       FROM jsonb_to_recordset($2::jsonb) AS o("instanceId" uuid, generation int, state text, reason text, words text, vmm text, "startedAt" timestamptz, revision bigint, exit jsonb, guest jsonb, "dedicatedCpus" jsonb)
          JOIN instance old ON old.id = o."instanceId" LEFT JOIN instance_tombstone r ON r.instance_id = old.id
        WHERE i.id = old.id AND i.host_id = $1 AND (o.revision >= i.observed_revision OR o.state = 'unknown') AND o.state <> 'absent'
-         AND (i.observed_at IS NULL OR i.observed_at < now() - interval '60 seconds' OR i.observed_state IS DISTINCT FROM o.state OR ${exit} <> coalesce(i.last_exit, '{}') OR ${guest} <> coalesce(i.guest, '{}') OR (NOT (${held}) AND i.state <> CASE o.state WHEN 'crashed' THEN 'error' ELSE ${seen} END))
+         AND (i.observed_at IS NULL OR i.observed_at < now() - interval '60 seconds' OR i.observed_state IS DISTINCT FROM o.state OR ${exit} <> coalesce(i.last_exit, '{}') OR ${guest} <> coalesce(i.guest, '{}') OR (o.state <> 'unknown' AND ${cpus} IS DISTINCT FROM i.dedicated_cpus) OR (NOT (${held}) AND i.state <> CASE o.state WHEN 'crashed' THEN 'error' ELSE ${seen} END))
        RETURNING i.id, i.project_id, i.name, i.state, i.state_reason, i.task_id, i.observed_state,
          CASE WHEN i.last_exit IS DISTINCT FROM old.last_exit THEN i.last_exit END AS ended,
          CASE WHEN i.guest IS DISTINCT FROM old.guest THEN jsonb_build_object('now', i.guest, 'before', old.guest) END AS guest`,

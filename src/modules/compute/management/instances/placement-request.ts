@@ -1,7 +1,7 @@
 import { neededRevision } from '../../../../core/m2m/verbs/revisions';
 import { poolNeed, poolStore } from '../../../storage/contract/pool-needs';
 import type { PlacementRequest } from '../../../scheduler/contract/scheduler.ports';
-import { hardwareOf } from '../../contract/hardware';
+import { hardwareOf, dedicatedCpusOf } from '../../contract/hardware';
 import { limitsOf } from '../../contract/limits';
 import { instanceEnsure, instanceSeed } from '../../contract/instance.verbs';
 import { vmmNeeds } from '../vmms/vmm-needs';
@@ -19,38 +19,44 @@ import {
 } from './asked-of-host';
 
 /** What an instance needs of the host that it is placed on, with its root volume in the pool. */
-export const placementRequest = (i: InstanceEntity, pool: string): PlacementRequest => ({
-  instanceId: i.id,
-  projectId: i.projectId,
-  ...roomOf(i),
-  store: poolStore(pool),
-  architecture: i.architecture,
-  needs: [
-    ...vmmNeeds({
-      vmm: i.wantedVmm,
-      firmware: i.firmware,
-      machine: i.machine,
-      kernel: i.kernel !== null,
-      limits: i.limits,
-      hardware: i.hardware,
-    }),
-    poolNeed(pool),
-  ],
-  verbs: {
-    [instanceEnsure.name]: neededRevision(instanceEnsure, {
-      spec: {
+export const placementRequest = (i: InstanceEntity, pool: string): PlacementRequest => {
+  const cpus = dedicatedCpusOf(i);
+  return {
+    instanceId: i.id,
+    projectId: i.projectId,
+    ...roomOf(i),
+    ...(cpus && { cpus }),
+    store: poolStore(pool),
+    architecture: i.architecture,
+    needs: [
+      ...vmmNeeds({
         vmm: i.wantedVmm,
-        ...firmwareOf(i),
-        ...configDriveOf(i),
-        ...restartPolicyOf(i),
-        ...machineOf(i),
-        ...bootKernelOf(i),
-        ...maxOf(i),
-        ...limitsOf(i),
-        ...hardwareOf(i),
-      },
-    }),
-    [instanceSeed.name]: neededRevision(instanceSeed, { ...vendorDataOf(i), ...metadataOf(i) }),
-  },
-  ...(i.wantedHostId !== null && { hostId: i.wantedHostId }),
-});
+        firmware: i.firmware,
+        machine: i.machine,
+        kernel: i.kernel !== null,
+        limits: i.limits,
+        hardware: i.hardware,
+      }),
+      poolNeed(pool),
+    ],
+    verbs: {
+      [instanceEnsure.name]: neededRevision(instanceEnsure, {
+        spec: {
+          vmm: i.wantedVmm,
+          ...firmwareOf(i),
+          ...configDriveOf(i),
+          ...restartPolicyOf(i),
+          ...machineOf(i),
+          ...bootKernelOf(i),
+          ...maxOf(i),
+          ...limitsOf(i),
+          ...hardwareOf(i),
+          // Which ones they are is known once they are claimed.
+          ...(cpus && { dedicatedCpus: [{ node: 0, cpus: cpus.count, memoryBytes: 0 }] }),
+        },
+      }),
+      [instanceSeed.name]: neededRevision(instanceSeed, { ...vendorDataOf(i), ...metadataOf(i) }),
+    },
+    ...(i.wantedHostId !== null && { hostId: i.wantedHostId }),
+  };
+};

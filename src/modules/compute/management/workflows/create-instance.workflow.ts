@@ -26,7 +26,7 @@ import {
 import { InstanceRepository } from '../instances/instance.repository';
 import { placementRequest } from '../instances/placement-request';
 import { instanceLock } from './instance-lock';
-import { InstanceSteps } from './instance-steps';
+import { claimedCpus, InstanceSteps } from './instance-steps';
 
 /** `partOf`: the task that holds the instance until this one begins, when several are made together. */
 const input = z.strictObject({ instanceId: field.id, project: z.string(), partOf: field.id.optional() });
@@ -63,6 +63,7 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
         run: async (c) => {
           const i = await steps.require(c.op, c.input.instanceId);
           const { hostId } = await placement.claim(c.op, placementRequest(i, volumes.rootPool()));
+          const dedicatedCpus = await claimedCpus(placement, c.op, i);
           await instances.update(c.op, i.id, { hostId });
           if (c.input.partOf !== undefined) await instances.handOver(c.op, i.id, c.input.partOf, c.taskId);
           const {
@@ -107,6 +108,7 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
             wantedVmm,
             restartPolicy,
             generation,
+            ...dedicatedCpus,
           };
         },
         undo: async (c) => {
@@ -182,6 +184,7 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
               ...maxOf(claimed),
               ...limitsOf(claimed),
               ...hardwareOf(claimed),
+              ...('dedicatedCpus' in claimed && { dedicatedCpus: claimed.dedicatedCpus }),
             };
             return { generation, spec };
           },

@@ -3,6 +3,7 @@ import { atOnce } from '../../../../core/db/at-once';
 import type { Op } from '../../../../core/db/rows/op';
 import { PermanentError } from '../../../../core/workflow/definition/workflow-error';
 import { InstancePorts } from '../../../network/contract/network.ports';
+import { Placement } from '../../../scheduler/contract/scheduler.ports';
 import { DataVolumes, Volumes } from '../../../storage/contract/storage.ports';
 import { hardwareOf } from '../../contract/hardware';
 import { limitsOf } from '../../contract/limits';
@@ -14,6 +15,17 @@ import { InstanceEvents } from '../instances/instance.events';
 import type { InstanceEntity } from '../instances/instance.entity';
 import { InstanceRepository } from '../instances/instance.repository';
 
+/** The CPUs that it has claimed for itself, where it asks for some. */
+export const claimedCpus = async (
+  placement: Placement,
+  op: Op,
+  instance: Pick<InstanceEntity, 'id' | 'hardware'>,
+): Promise<Pick<InstanceSpec, 'dedicatedCpus'>> => {
+  if (instance.hardware.cpuPolicy !== 'dedicated') return {};
+  const dedicatedCpus = await placement.cpusOf(op, instance.id);
+  return dedicatedCpus.length === 0 ? {} : { dedicatedCpus };
+};
+
 /** What the instance workflows share: loading, the specification for the node, and state changes with their event. */
 @injectable()
 export class InstanceSteps {
@@ -23,6 +35,7 @@ export class InstanceSteps {
     private readonly volumes: Volumes,
     private readonly data: DataVolumes,
     private readonly events: InstanceEvents,
+    private readonly placement: Placement,
   ) {}
 
   /** Throws `PermanentError` `instance_gone` when the row is not there any more. */
@@ -68,6 +81,7 @@ export class InstanceSteps {
       ...maxOf(instance),
       ...limitsOf(instance),
       ...hardwareOf(instance),
+      ...(await claimedCpus(this.placement, op, instance)),
     };
   }
 

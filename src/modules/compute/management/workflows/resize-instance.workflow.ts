@@ -2,10 +2,10 @@ import { injectable } from 'inversify';
 import { z } from 'zod';
 import * as field from '../../../../core/http/routes/fields';
 import { defineWorkflow, Workflow } from '../../../../core/workflow/definition/definition';
-import { Placement } from '../../../scheduler/contract/scheduler.ports';
+import { type ClaimSize, Placement } from '../../../scheduler/contract/scheduler.ports';
 import { Volumes } from '../../../storage/contract/storage.ports';
 import { growVolume } from '../../../storage/contract/volume.steps';
-import { hardwareAsked } from '../../contract/hardware';
+import { hardwareAsked, dedicatedCpusOf } from '../../contract/hardware';
 import { limitsShown } from '../../contract/limits';
 import { instanceSeed } from '../../contract/instance.verbs';
 import { seedOf } from '../instances/asked-of-host';
@@ -53,10 +53,12 @@ export class ResizeInstanceWorkflow extends Workflow<ResizeInput> {
           if (instance.hostId === null || !root)
             throw new PermanentError('no_host', 'The instance has no host, or no root volume there.');
           // Of each the larger one, until it is certain which of both sizes it keeps: undone, nobody has taken its room.
-          const before = roomOf(instance);
-          const after = roomOf({ ...c.input, hardware: hardware ?? instance.hardware });
+          const wanted = { ...c.input, hardware: hardware ?? instance.hardware };
+          const cpus = await placement.otherCpus(c.op, instanceId, dedicatedCpusOf(wanted));
+          const before = { ...roomOf(instance), cpus: await placement.cpusOf(c.op, instanceId) };
+          const after = { ...roomOf(wanted), cpus };
           await placement.resize(c.op, instanceId, roomForBoth(before, after));
-          return { hostId: instance.hostId, volumeId: root.id, pool: root.pool, before };
+          return { hostId: instance.hostId, volumeId: root.id, pool: root.pool, before, after };
         },
         undo: async (c, claimed) => {
           if (claimed) await placement.resize(c.op, c.input.instanceId, claimed.before);
@@ -90,7 +92,9 @@ export class ResizeInstanceWorkflow extends Workflow<ResizeInput> {
         run: async (c) => {
           const { instanceId, flavorId, flavorName, vcpus, memoryBytes, diskBytes, limits, hardware } = c.input;
           const { hardware: had } = await steps.require(c.op, instanceId);
-          await placement.resize(c.op, instanceId, roomOf({ ...c.input, hardware: hardware ?? had }));
+          // Of tasks from before instances had CPUs for themselves: they share.
+          const { after } = c.out['claim-room'] as { after?: ClaimSize };
+          await placement.resize(c.op, instanceId, after ?? roomOf({ ...c.input, hardware: hardware ?? had }));
           await volumes.grown(c.op, c.out['claim-room'].volumeId, diskBytes);
           const size = { vcpus, memoryBytes, diskBytes, ...(limits && { limits }), ...(hardware && { hardware }) };
           await instances.update(c.op, instanceId, { flavorId, flavorName, ...size });

@@ -1,4 +1,6 @@
 import type { Socket } from 'node:net';
+import { confineThreads, type Thread } from '../../../../core/host/cpus/affinity';
+import { isRunning } from '../../../../core/host/processes/process-identity';
 import { VerbFailure } from '../../../../core/m2m/verbs/verb-handler';
 import type { VmmInventory } from '../../contract/vmm.inventory';
 import type { AskedOfHardware } from '../../contract/hardware';
@@ -54,6 +56,19 @@ export interface VmMemory {
   guest: { totalBytes: number; freeBytes: number; availableBytes: number; at: string } | null;
 }
 
+/** Where a machine runs on its host, by the numbers of its CPUs. */
+export interface VmCpus {
+  /** Each vCPU has one for itself, in the order of the vCPUs. Null: it shares. */
+  own: readonly number[] | null;
+  /** What is no vCPU of its own runs on these, in order. */
+  process: readonly number[];
+  /**
+   * NUMA nodes that its guest sees, in their order, with the node of the host on which each lies. Absent: one, and its
+   * memory wherever there is some. Memory in bytes.
+   */
+  nodes?: readonly { hostNode: number; vcpus: number; memoryBytes: number }[];
+}
+
 /** Everything a VMM needs to run one instance. Sizes in bytes, paths absolute. */
 export interface VmSpec {
   instanceId: string;
@@ -76,6 +91,8 @@ export interface VmSpec {
   limits?: Limits;
   /** What its memory and vCPUs are. Absent: as this VMM does by itself. */
   hardware?: AskedOfHardware;
+  /** Where it runs. Absent: wherever its host has it run. */
+  cpus?: VmCpus;
   /** Network namespace of the VMM process (`ip netns` name); null for the host's. */
   netns: string | null;
   /** User (and group) id that the VMM runs as, this instance's alone; no account of the host. */
@@ -284,6 +301,26 @@ export abstract class VmmDriver {
    * `VerbFailure` `no_balloon`, `balloon_too_large`.
    */
   abstract setBalloon(handle: VmHandle, bytes: number): Promise<void>;
+  /**
+   * All its threads are where they are to be, as the kernel says; those that come later too. True when some were not.
+   * Nothing happens for one that has no process.
+   */
+  async confine(handle: VmHandle, cpus: VmCpus): Promise<boolean> {
+    if (!isRunning(handle.process)) return false;
+    const { own, process } = cpus;
+    const vcpus = own === null ? () => undefined : await this.vcpuThreads(handle);
+    const { changed } = await confineThreads(handle.process.pid, (thread) => {
+      const vcpu = vcpus(thread);
+      const cpu = vcpu === undefined ? undefined : own?.[vcpu];
+      if (cpu !== undefined) return [cpu];
+      // What a vCPU's thread has made has its CPU, which is the instance's own too.
+      const within = own !== null && thread.allowed.length > 0 && thread.allowed.every((one) => own.includes(one));
+      return within ? thread.allowed : process;
+    });
+    return changed;
+  }
+  /** Which vCPU a thread of it is. */
+  protected abstract vcpuThreads(handle: VmHandle): Promise<(thread: Thread) => number | undefined>;
   /**
    * Resolves when the process has ended, with the cause; works for processes adopted after an agent restart too.
    * `tell` hears what the guest does until then.

@@ -17,6 +17,8 @@ import type { VmmDriver } from '../drivers/vmm-driver';
 import type { VmmDrivers } from '../drivers/vmm-drivers';
 import type { ConfigDrives } from '../seeds/config-drive';
 import { InstanceLeftovers } from '../leftovers/instance-leftovers';
+import type { HostNode } from '../../../host/contract/cpu-topology';
+import { InstanceCpus } from './instance-cpus';
 import { InstanceMachines } from './instance-machines';
 import { InstanceRecords } from './instance-records';
 import { InstanceRestarts } from './instance-restarts';
@@ -52,6 +54,8 @@ export class AgentsOfAHost {
   leftovers: InstanceLeftovers | undefined;
   /** Of the newest agent. */
   dumps: CoreDumpCalls | undefined;
+  /** NUMA nodes of the host. */
+  nodes: HostNode[] = [];
   users = this.newUsers();
   /** Which instances have a config drive now. */
   readonly drives = {
@@ -77,6 +81,7 @@ export class AgentsOfAHost {
       records,
       this.store,
       this.users,
+      new InstanceCpus({ topology: () => Promise.resolve({ nodes: this.nodes }) }),
       drivers,
       new VmSpecs(
         this.store,

@@ -128,6 +128,7 @@ describe.each(['cards', 'disks'] as const)('InstanceDevices, of %s', (kind) => {
       revision: 0,
       spec: specOf([a]),
       user: 1_900_000_100,
+      cpus: null,
       power: runs ? 'on' : 'off',
       starting: false,
       handle: runs

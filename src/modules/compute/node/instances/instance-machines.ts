@@ -17,6 +17,7 @@ import { ConfigDrives } from '../seeds/config-drive';
 import { askToPowerOff } from './ask-to-power-off';
 import { isKnown, newGuest, withEvent, within, type Budget } from './guest-life';
 import type { InstanceRecord } from './instance-record';
+import { InstanceCpus } from './instance-cpus';
 import { InstanceRecords } from './instance-records';
 import { InstanceStore } from './instance-store';
 import { InstanceUsers } from './instance-users';
@@ -60,6 +61,7 @@ export class InstanceMachines {
     private readonly records: InstanceRecords,
     private readonly store: InstanceStore,
     private readonly users: InstanceUsers,
+    private readonly cpus: InstanceCpus,
     private readonly drivers: VmmDrivers,
     private readonly specs: VmSpecs,
     private readonly drives: ConfigDrives,
@@ -112,8 +114,7 @@ export class InstanceMachines {
     const kind = record.suspended?.driver ?? record.spec.vmm;
     const driver = kind === null ? await this.drivers.best(record.spec) : this.drivers.byKind(kind);
     if (record.user === 0) record.user = this.users.allocate(record.instanceId);
-    const spec: VmSpec = { ...(await this.specs.of(record)), ...(record.suspended && { suspended: true }) };
-    driver.validate(spec);
+    const spec = await this.specFor(record, driver);
     record.starting = true;
     record.bootId = this.bootId;
     await this.records.save(record);
@@ -136,7 +137,57 @@ export class InstanceMachines {
       throw error;
     } finally {
       record.starting = false;
+      if (!record.handle) this.freeCpus(record);
       await this.records.save(record);
+    }
+  }
+
+  /** What its next machine is made of, with the CPUs that it has for itself. */
+  private async specFor(record: InstanceRecord, driver: VmmDriver): Promise<VmSpec> {
+    record.cpus = await this.cpus.allocate(record);
+    try {
+      const cpus = await this.cpus.placeOf(record);
+      const spec: VmSpec = {
+        ...(await this.specs.of(record)),
+        ...(cpus && { cpus }),
+        ...(record.suspended && { suspended: true }),
+      };
+      driver.validate(spec);
+      return spec;
+    } catch (error) {
+      this.freeCpus(record);
+      throw error;
+    }
+  }
+
+  /** Without a machine it has none for itself, unless it is to go on with them. Whoever calls saves the record. */
+  freeCpus(record: InstanceRecord): void {
+    if (record.suspended) return;
+    record.cpus = null;
+    this.cpus.release(record.instanceId);
+  }
+
+  /** Those on record are theirs, before any is given. Where two say the same one, the second has none. */
+  claimCpus(records: readonly InstanceRecord[]): void {
+    for (const record of records) {
+      if (this.cpus.claim(record)) continue;
+      this.log.error(
+        { instanceId: record.instanceId, cpus: record.cpus },
+        'another instance has its CPUs on record too',
+      );
+      record.cpus = null;
+    }
+  }
+
+  /** Its threads are on the CPUs on record, whatever became of them while no agent was there. */
+  async confine(record: InstanceRecord, handle: VmHandle): Promise<void> {
+    const { instanceId } = record;
+    try {
+      const cpus = await this.cpus.placeOf(record);
+      if (cpus && (await this.driverOf(handle).confine(handle, cpus)))
+        this.log.warn({ instanceId, ...cpus }, 'the machine was on other CPUs: it was brought back');
+    } catch (error) {
+      this.log.error({ err: error, instanceId }, 'the machine could not be kept to its CPUs');
     }
   }
 
@@ -145,6 +196,7 @@ export class InstanceMachines {
     if (!handle) {
       if (record.starting) await this.endUnfinished(record.instanceId);
       await this.kept.drop(record);
+      this.freeCpus(record);
       // It is to be off, and is: no failure any more.
       if (record.exit?.cause === 'crashed') record.exit = { ...record.exit, cause: 'operator' };
       record.starting = false;
@@ -184,6 +236,7 @@ export class InstanceMachines {
     }
     // A VMM that nobody has on record can only be there if a start was interrupted, or if the record itself is gone.
     if (!record || record.starting) await endProcessesNaming(this.store.runDirectory(instanceId));
+    this.cpus.release(instanceId);
     await this.specs.forgetDisks(instanceId);
     // Of a start that was cut; the driver has removed that of a machine.
     await removeCgroup(instanceId);
@@ -301,6 +354,7 @@ export class InstanceMachines {
     record.mayGiveLate = false;
     record.ballooning = false;
     if (!record.suspended) record.balloonBytes = null;
+    this.freeCpus(record);
     record.exit = exit;
     record.exitAt = new Date().toISOString();
     // Its guest wanted it off, or its policy: a restart of the host does not bring it back.

@@ -42,8 +42,18 @@ const recordedSpec = z.object({
   limits: limitsShown.optional(),
   /** What its memory and vCPUs are. Absent: as the host does by itself. */
   hardware: z
-    .object({ pageSize: z.enum(['2MiB', '1GiB']), sharedMemory: z.literal(true), cpuModel: z.string() })
+    .object({
+      pageSize: z.enum(['2MiB', '1GiB']),
+      sharedMemory: z.literal(true),
+      cpuModel: z.string(),
+      cpuPolicy: z.literal('dedicated'),
+      numaNodes: z.number().int(),
+    })
     .partial()
+    .optional(),
+  /** How many CPUs it is to have for itself, by NUMA node of the host. Absent: it shares. */
+  dedicatedCpus: z
+    .array(z.object({ node: z.number().int(), cpus: z.number().int(), memoryBytes: z.number().int() }))
     .optional(),
   /** Its first disk is a temporary one: a restart of the host does not bring it back. */
   rescue: z.literal(true).optional(),
@@ -79,6 +89,14 @@ const instanceRecord = z.object({
       startedAt: z.string(),
     })
     .nullable(),
+  /**
+   * The CPUs that its machine has for itself, those of its first vCPUs first; a suspended one keeps them. Null: it shares,
+   * or is off.
+   */
+  cpus: z
+    .array(z.object({ node: z.number().int(), cpus: z.array(z.number().int()), memoryBytes: z.number().int() }))
+    .nullable()
+    .default(null),
   /** Its vCPUs stand still, as its VMM said last. */
   paused: z.boolean().default(false),
   /** Cards that its guest was asked to let go and still had; it has them again should they go after all. */

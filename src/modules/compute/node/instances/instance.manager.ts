@@ -59,6 +59,7 @@ export class InstanceManager extends Service {
   /** Adopts what runs. What a restart of the whole host ended starts again afterwards, while the agent answers. */
   override async start(): Promise<void> {
     const records = await this.records.load();
+    this.machines.claimCpus(records);
     for (const record of records)
       await this.machines
         .exclusively(record.instanceId, () => this.adopt(record))
@@ -104,6 +105,7 @@ export class InstanceManager extends Service {
           exit: null,
           exitAt: null,
           guest: newGuest,
+          cpus: null,
           startedAt: null,
           bootId: this.machines.bootId,
         }),
@@ -265,12 +267,15 @@ export class InstanceManager extends Service {
     const handle = record.handle;
     await this.dumps.discardHalf(record);
     if (handle && record.dumping && (await this.mayRun(handle))) return this.adoptDumping(record, handle);
-    if (handle && record.suspending) await this.suspension.settle(record, handle);
-    else if (handle) {
+    if (handle && record.suspending) {
+      await this.suspension.settle(record, handle);
+      if (record.handle) await this.machines.confine(record, record.handle);
+    } else if (handle) {
       const state = await this.machines.driverOf(handle).state(handle);
       if (state !== 'stopped') {
         this.log.info({ instanceId: record.instanceId, pid: handle.process.pid, state }, 'adopted an instance');
         this.machines.watch(record, handle);
+        await this.machines.confine(record, handle);
         if (record.resizing) await this.sizes.settle(record, handle);
         if (record.ballooning) await this.balloons.settle(record, handle);
         // An agent that died between the VMM's answer and its own record knows it from here.
@@ -282,6 +287,7 @@ export class InstanceManager extends Service {
     } else if (record.starting) {
       const strays = await this.machines.endUnfinished(record.instanceId);
       await this.kept.dropUsed(record);
+      this.machines.freeCpus(record);
       record.starting = false;
       await this.records.save(record);
       if (strays > 0)

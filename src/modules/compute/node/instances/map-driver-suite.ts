@@ -5,6 +5,7 @@ import {
   type CoreDumping,
   resizeHeld,
   resizeNeedsStop,
+  type VmCpus,
   type VmHandle,
   type VmMemory,
   type VmSize,
@@ -57,6 +58,10 @@ export class MapDriver {
   settled = 0;
   /** Bytes that its guest gave to its balloon. */
   inflated = 0;
+  /** Where machines were told to run, in order: at their start, and later. */
+  readonly places: { when: 'start' | 'later'; cpus: VmCpus }[] = [];
+  /** Threads of its machines are not where they were. */
+  drifted = false;
   private started = 0;
 
   validate(): void {
@@ -71,8 +76,10 @@ export class MapDriver {
     suspended?: boolean;
     vcpus?: number;
     memoryBytes?: number;
+    cpus?: VmCpus;
   }): Promise<VmHandle> {
     if (spec.suspended !== true) this.inflated = 0;
+    if (spec.cpus) this.places.push({ when: 'start', cpus: spec.cpus });
     this.has = { vcpus: spec.vcpus ?? 1, memoryBytes: spec.memoryBytes ?? 1 };
     this.disks = spec.disks;
     this.suspended = spec.suspended === true;
@@ -102,6 +109,13 @@ export class MapDriver {
 
   async state({ process: { startTime } }: VmHandle): Promise<VmState> {
     return !this.alive.has(startTime) ? 'stopped' : this.still.has(startTime) ? 'paused' : 'running';
+  }
+
+  async confine(_handle: VmHandle, cpus: VmCpus): Promise<boolean> {
+    this.places.push({ when: 'later', cpus });
+    const was = this.drifted;
+    this.drifted = false;
+    return was;
   }
 
   async pause(handle: VmHandle): Promise<void> {

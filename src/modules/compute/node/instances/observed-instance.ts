@@ -14,6 +14,7 @@ export const observedOf = (record: InstanceRecord): ObservedInstance => {
     revision: record.revision,
     exit: exitOf(record),
     guest: guestOf(record.guest, Date.now()),
+    dedicatedCpus: record.handle && record.cpus ? record.cpus.flatMap(({ cpus }) => cpus) : null,
   };
   if (record.handle) {
     const { driver: vmm, startedAt } = record.handle;
@@ -38,6 +39,7 @@ export const observedAbsent = (instanceId: string): ObservedInstance => ({
   revision: 0,
   exit: null,
   guest: null,
+  dedicatedCpus: null,
 });
 
 /** The same of one whose record cannot be read. */
@@ -51,4 +53,5 @@ export const observedLost = ({ instanceId }: LostInstance): ObservedInstance => 
   revision: 0,
   exit: null,
   guest: null,
+  dedicatedCpus: null,
 });

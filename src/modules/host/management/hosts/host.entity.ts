@@ -1,6 +1,7 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import { bigintAsNumber } from '../../../../core/db/rows/transformers';
 import type { NodeRevisions } from '../../../../core/m2m/verbs/revisions';
+import type { NodeRoom } from '../../contract/cpu-topology';
 import type { HostState } from '../../contract/host.api';
 import type { HugePages } from '../../contract/page-sizes';
 import type { HostParts, HostStore } from '../../contract/host-needs';
@@ -22,7 +23,10 @@ export class HostEntity {
   @Column('text', { name: 'agent_version' }) agentVersion!: string;
   /** Copies of what placement needs of the inventory. */
   @Column('text') architecture!: string;
+  /** That instances share: not those that are set aside. */
   @Column('integer') threads!: number;
+  /** Its NUMA nodes that have CPUs set aside for instances of their own. */
+  @Column('jsonb') nodes!: NodeRoom[];
   /** Without huge pages. */
   @Column('bigint', { name: 'memory_bytes', transformer: bigintAsNumber }) memoryBytes!: number;
   @Column('jsonb', { name: 'huge_pages' }) hugePages!: HugePages;

@@ -8,6 +8,7 @@ import type { HostEntity } from './host.entity';
 
 export const unused: ClaimedRoom = {
   vcpus: 0,
+  nodes: {},
   memoryBytes: 0,
   hugePages: noHugePages,
   diskBytes: 0,
@@ -20,6 +21,15 @@ const roomOf = (part: string, host: HostEntity, used: ClaimedRoom): StoreRoom[] 
     .filter((store) => store.part === part)
     .map(({ key, name, bytes }) => ({ name, bytes, bytesUsed: used.stores[key] ?? 0 }));
 
+const nodesOf = (host: HostEntity, used: ClaimedRoom): Host['capacity']['nodes'] =>
+  host.nodes.map(({ node, dedicatedCpus, memoryBytes }) => ({
+    node,
+    dedicatedCpus,
+    dedicatedCpusUsed: used.nodes[node]?.cpus ?? 0,
+    memoryBytes,
+    memoryBytesBound: used.nodes[node]?.memoryBytes ?? 0,
+  }));
+
 /** A host as REST shows it. @param storeParts the parts of the inventory that are stores */
 export const presentHost = (
   host: HostEntity,
@@ -30,6 +40,7 @@ export const presentHost = (
   storeParts: readonly string[],
 ): Host => {
   const total = capacityOf(host, config);
+  const nodes = nodesOf(host, used);
   return {
     id: host.id,
     name: host.name,
@@ -48,6 +59,9 @@ export const presentHost = (
     capacity: {
       vcpus: total.vcpus,
       vcpusUsed: used.vcpus,
+      dedicatedCpus: nodes.reduce((sum, node) => sum + node.dedicatedCpus, 0),
+      dedicatedCpusUsed: Object.values(used.nodes).reduce((sum, { cpus }) => sum + cpus, 0),
+      nodes,
       memoryBytes: total.memoryBytes,
       memoryBytesUsed: used.memoryBytes,
       hugePages: pageSizeNames

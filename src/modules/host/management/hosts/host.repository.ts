@@ -6,6 +6,7 @@ import type { Op } from '../../../../core/db/rows/op';
 import { looksLikeId } from '../../../../core/http/routes/fields';
 import type { Beat, NodeAbilities, NodeEndpoint } from '../../../../core/m2m/management/node-registry';
 import type { NodeRevisions } from '../../../../core/m2m/verbs/revisions';
+import { roomOfNodes } from '../../contract/cpu-topology';
 import type { HostListQuery, HostState, Inventory } from '../../contract/host.api';
 import { HostConditionEntity } from '../conditions/host-condition.entity';
 import { HostInventoryEntity } from './host-inventory.entity';
@@ -29,6 +30,7 @@ export type HostFacts = Pick<
   | 'schedulable'
   | 'architecture'
   | 'threads'
+  | 'nodes'
   | 'memoryBytes'
   | 'hugePages'
   | 'diskBytes'
@@ -38,10 +40,10 @@ export type HostFacts = Pick<
 > & { reason: string };
 
 /** What many hosts have alike. */
-type Shared = 'parts' | 'revisions' | 'stores';
+type Shared = 'parts' | 'revisions' | 'stores' | 'nodes';
 
 const plainFacts = `id, name, address, state, schedulable, state_reason AS reason, architecture, threads, memory_bytes::float8 AS "memoryBytes", huge_pages AS "hugePages", disk_bytes::float8 AS "diskBytes"`;
-const facts = `${plainFacts}, parts, revisions, stores`;
+const facts = `${plainFacts}, parts, revisions, stores, nodes`;
 
 @injectable()
 export class HostRepository {
@@ -87,7 +89,7 @@ export class HostRepository {
    */
   async all(op: Op): Promise<HostFacts[]> {
     const rows = await op.query<Omit<HostFacts, Shared> & Record<Shared, string | null>>(
-      `SELECT ${plainFacts}, parts::text, revisions::text, stores::text FROM host ORDER BY name`,
+      `SELECT ${plainFacts}, parts::text, revisions::text, stores::text, nodes::text FROM host ORDER BY name`,
     );
     const known = new Map<string, unknown>();
     const parsed = <K extends Shared>(text: string | null): HostFacts[K] => {
@@ -99,6 +101,7 @@ export class HostRepository {
       parts: parsed<'parts'>(row.parts),
       revisions: parsed<'revisions'>(row.revisions),
       stores: parsed<'stores'>(row.stores),
+      nodes: parsed<'nodes'>(row.nodes),
     }));
   }
 
@@ -254,18 +257,21 @@ export class HostRepository {
       [hostId, JSON.stringify(inventory)],
     );
     if (rows.length === 0) return false;
+    const nodes = roomOfNodes(inventory.cpu.nodes);
+    const aside = nodes.reduce((sum, node) => sum + node.dedicatedCpus, 0);
     const diskBytes = stores.reduce((sum, store) => sum + store.bytes, 0);
     await op.query(
-      'UPDATE host SET architecture = $2, threads = $3, memory_bytes = $4, disk_bytes = $5, parts = $6, stores = $7, huge_pages = $8 WHERE id = $1',
+      'UPDATE host SET architecture = $2, threads = $3, memory_bytes = $4, disk_bytes = $5, parts = $6, stores = $7, huge_pages = $8, nodes = $9 WHERE id = $1',
       [
         hostId,
         inventory.architecture,
-        inventory.cpu.threads,
+        inventory.cpu.threads - aside,
         plainMemory(inventory.memory),
         diskBytes,
         JSON.stringify(parts),
         JSON.stringify(stores),
         JSON.stringify(hugePagesOf(inventory.memory)),
+        JSON.stringify(nodes),
       ],
     );
     return true;

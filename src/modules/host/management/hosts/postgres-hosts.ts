@@ -30,7 +30,10 @@ export class PostgresHosts extends Hosts {
   }
 
   private schedulable(host: HostFacts): SchedulableHost {
-    const { id, name, address, state, schedulable, reason, architecture, parts, revisions, stores } = host;
+    const { id, name, address, state, schedulable, reason, architecture, parts, revisions, stores, nodes } = host;
+    const capacity = capacityOf(host, this.config.section<HostConfig>('host'));
+    // What is kept for the host itself is kept of each node.
+    const left = host.memoryBytes > 0 ? capacity.memoryBytes / host.memoryBytes : 0;
     return {
       id,
       name,
@@ -41,8 +44,9 @@ export class PostgresHosts extends Hosts {
       architecture,
       parts,
       stores,
+      nodes: nodes.map((node) => ({ ...node, memoryBytes: Math.floor(node.memoryBytes * left) })),
       verbs: revisions?.verbs ?? null,
-      ...capacityOf(host, this.config.section<HostConfig>('host')),
+      ...capacity,
     };
   }
 

@@ -2,9 +2,10 @@ import { z } from 'zod';
 import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
 import { balloonTooLarge, noBalloon, type VmMemory } from '../vmm-driver';
 import type { ChClient } from './ch-client';
+import { chMemoryConfig } from './ch-memory-config';
 
 const configSchema = z.object({
-  memory: z.object({ size: z.number().int() }),
+  memory: chMemoryConfig,
   balloon: z.object({ size: z.number().int() }).nullish(),
 });
 

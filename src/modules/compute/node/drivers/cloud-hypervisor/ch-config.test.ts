@@ -99,3 +99,52 @@ describe('limits', () => {
     ).toEqual({ ops: { size: 10, refill_time: 1000 } });
   });
 });
+
+describe('CPUs of its own', () => {
+  const config = (part: Partial<VmSpec>) =>
+    chConfig({ ...spec, ...part }, { firmware: '/fw', kernel: '', cmdline: '' }, { landlock: false, names: true });
+
+  it('are one for each vCPU, and the guest sees one node', () => {
+    const { cpus, memory, ...rest } = config({ vcpus: 2, cpus: { own: [5, 3], process: [3, 5] } });
+    expect(cpus).toEqual({
+      boot_vcpus: 2,
+      max_vcpus: 2,
+      affinity: [
+        { vcpu: 0, host_cpus: [5] },
+        { vcpu: 1, host_cpus: [3] },
+      ],
+    });
+    expect(memory.size).toBe(spec.memoryBytes);
+    expect(rest).not.toHaveProperty('numa');
+    expect(config({ cpus: { own: null, process: [0] } }).cpus).not.toHaveProperty('affinity');
+  });
+
+  it('lie on nodes of the host that have other numbers than those of the guest, with what is asked of memory', () => {
+    const node = { vcpus: 2, memoryBytes: 1024 * 1024 };
+    const { cpus, memory, numa } = config({
+      vcpus: 4,
+      memoryBytes: 2 * 1024 * 1024,
+      hardware: { sharedMemory: true },
+      cpus: {
+        own: [8, 9, 2, 3],
+        process: [2, 3, 8, 9],
+        nodes: [
+          { ...node, hostNode: 4 },
+          { ...node, hostNode: 1 },
+        ],
+      },
+    });
+    expect(cpus.topology).toEqual({ threads_per_core: 1, cores_per_die: 2, dies_per_package: 1, packages: 2 });
+    expect(memory).toEqual({
+      size: 0,
+      zones: [
+        { id: 'node0', size: 1024 * 1024, host_numa_node: 4, shared: true },
+        { id: 'node1', size: 1024 * 1024, host_numa_node: 1, shared: true },
+      ],
+    });
+    expect(numa).toEqual([
+      { guest_numa_id: 0, cpus: [0, 1], memory_zones: ['node0'] },
+      { guest_numa_id: 1, cpus: [2, 3], memory_zones: ['node1'] },
+    ]);
+  });
+});

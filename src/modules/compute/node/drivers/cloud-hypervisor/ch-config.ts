@@ -7,7 +7,7 @@ import { memoryOf } from '../common/suspended-memory';
 import { socketFolder } from '../common/vmm-files';
 import { diskSerial } from '../common/disk-serial';
 import { roomToGrow } from '../common/resize-checks';
-import type { VmDisk, VmNic, VmSpec } from '../vmm-driver';
+import type { VmCpus, VmDisk, VmNic, VmSpec } from '../vmm-driver';
 
 /** Sockets in the VMM's own folder, and the lock that it keeps beside one. */
 export const chSockets = { api: 'api.sock', lock: 'api.sock.lock', serial: 'serial.sock' } as const;
@@ -45,9 +45,22 @@ interface ChRateLimiter {
   ops?: ChBucket;
 }
 
+/** A part of the memory, on one NUMA node of the host. */
+interface ChZone {
+  id: string;
+  size: number;
+  host_numa_node: number;
+  shared?: true;
+}
+
 /** Body of vm.create, as far as it is used here. Unknown members would be ignored silently, so this is typed. */
 export interface ChVmConfig {
-  cpus: { boot_vcpus: number; max_vcpus: number };
+  cpus: {
+    boot_vcpus: number;
+    max_vcpus: number;
+    affinity?: { vcpu: number; host_cpus: number[] }[];
+    topology?: { threads_per_core: number; cores_per_die: number; dies_per_package: number; packages: number };
+  };
   memory: {
     size: number;
     hotplug_size?: number;
@@ -56,7 +69,9 @@ export interface ChVmConfig {
     hugepage_size?: number;
     reserve?: true;
     prefault?: true;
+    zones?: ChZone[];
   };
+  numa?: { guest_numa_id: number; cpus: number[]; memory_zones: string[] }[];
   payload: { firmware: string } | { kernel: string; cmdline: string; initramfs?: string };
   disks: {
     id: string;
@@ -158,8 +173,9 @@ export const checkNicForCh = (nic: VmNic): void => {
  * which only root may.
  */
 export const chConfig = (spec: VmSpec, payload: ChPayload, { landlock, names }: ChAbilities): ChVmConfig => ({
-  cpus: { boot_vcpus: spec.vcpus, max_vcpus: Math.max(spec.vcpus, spec.max?.vcpus ?? 0) },
+  cpus: { boot_vcpus: spec.vcpus, max_vcpus: Math.max(spec.vcpus, spec.max?.vcpus ?? 0), ...pinned(spec) },
   memory: memory(spec),
+  ...(spec.cpus?.nodes && { numa: chNuma(spec.cpus.nodes) }),
   payload: bootedBy(spec, payload),
   ...(spec.limits?.disk && { rate_limit_groups: [limitGroup(spec.limits.disk)] }),
   disks: spec.disks.map((disk) => chDisk(disk, spec.limits?.disk != null)),
@@ -182,12 +198,56 @@ export const chConfig = (spec: VmSpec, payload: ChPayload, { landlock, names }: 
 const hugePages = (pageSize: PageSize | undefined): Partial<ChVmConfig['memory']> =>
   pageSize === undefined ? {} : { hugepages: true, hugepage_size: pageSizes[pageSize], reserve: true, prefault: true };
 
-const memory = (spec: VmSpec): ChVmConfig['memory'] => ({
+const memory = (spec: VmSpec): ChVmConfig['memory'] =>
+  spec.cpus?.nodes ? { size: 0, zones: chZones(spec.cpus.nodes, spec) } : plainMemory(spec);
+
+const plainMemory = (spec: VmSpec): ChVmConfig['memory'] => ({
   size: spec.memoryBytes,
   // By ACPI, its default: it has no word by which it says what a guest took of virtio-mem.
   ...(roomToGrow(spec) > 0 && { hotplug_size: roomToGrow(spec) }),
   ...(spec.hardware?.sharedMemory === true && { shared: true as const }),
   ...hugePages(spec.hardware?.pageSize),
+});
+
+type Nodes = NonNullable<VmCpus['nodes']>;
+const zoneId = (guestNode: number): string => `node${guestNode}`;
+
+/** What is asked of all of its memory is asked of each zone. */
+const chZones = (nodes: Nodes, spec: VmSpec): ChZone[] => {
+  const { size: _whole, ...asked } = plainMemory({ ...spec, memoryBytes: 0 });
+  return nodes.map(({ hostNode, memoryBytes }, guestNode) => ({
+    ...asked,
+    id: zoneId(guestNode),
+    size: memoryBytes,
+    host_numa_node: hostNode,
+  }));
+};
+
+/** The nodes that the guest sees: its vCPUs in order, and a zone of memory each. */
+const chNuma = (nodes: Nodes): NonNullable<ChVmConfig['numa']> => {
+  let next = 0;
+  return nodes.map(({ vcpus }, guestNode) => {
+    const first = next;
+    next += vcpus;
+    return {
+      guest_numa_id: guestNode,
+      cpus: Array.from({ length: vcpus }, (_, index) => first + index),
+      memory_zones: [zoneId(guestNode)],
+    };
+  });
+};
+
+/** Each vCPU by itself on its CPU. A package that lay on two nodes would be none that there is. */
+const pinned = ({ cpus, vcpus }: VmSpec): Pick<ChVmConfig['cpus'], 'affinity' | 'topology'> => ({
+  ...(cpus?.own && { affinity: cpus.own.map((cpu, vcpu) => ({ vcpu, host_cpus: [cpu] })) }),
+  ...(cpus?.nodes && {
+    topology: {
+      threads_per_core: 1,
+      cores_per_die: vcpus / cpus.nodes.length,
+      dies_per_package: 1,
+      packages: cpus.nodes.length,
+    },
+  }),
 });
 
 /** The instance's own kernel goes before what the host boots disks by. */

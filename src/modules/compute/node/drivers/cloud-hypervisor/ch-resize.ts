@@ -4,11 +4,12 @@ import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
 import { checkMemoryStep, checkVcpus } from '../common/resize-checks';
 import { resizeHeld, resizeNeedsStop, type VmSize } from '../vmm-driver';
 import type { ChClient } from './ch-client';
+import { chMemoryConfig } from './ch-memory-config';
 import { ChError } from './ch-error';
 
 const configSchema = z.object({
   cpus: z.object({ boot_vcpus: z.number().int(), max_vcpus: z.number().int() }),
-  memory: z.object({ size: z.number().int(), hotplug_size: z.number().int().nullish() }),
+  memory: chMemoryConfig,
 });
 
 const configOf = async (client: ChClient): Promise<z.infer<typeof configSchema>> => {

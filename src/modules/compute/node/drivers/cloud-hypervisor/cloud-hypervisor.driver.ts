@@ -1,6 +1,7 @@
 import { access, chown, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import type { Thread } from '../../../../../core/host/cpus/affinity';
 import { findProgram } from '../../../../../core/host/processes/find-program';
 import { innerPid, isRunning, signalProcess, waitGone } from '../../../../../core/host/processes/process-identity';
 import { together } from '../../../../../core/host/together';
@@ -67,6 +68,8 @@ const machineCapabilities = [
   'disk-limits',
   'nic-limits',
   'huge-pages',
+  'dedicated-cpus',
+  'numa-nodes',
   'shared-memory',
 ] as const satisfies VmmCapability[];
 
@@ -186,6 +189,7 @@ export class CloudHypervisorDriver extends VmmDriver {
           if (spec.suspended === true) await chSession.restore(client, memory);
           else await chSession.launch(client, chConfig(spec, this.options.payload, facts));
         },
+        confine: (handle, cpus) => this.confine(handle, cpus),
       },
       this.log,
     ).catch((error: unknown) => Promise.reject(asVerbFailure(error)));
@@ -318,6 +322,14 @@ export class CloudHypervisorDriver extends VmmDriver {
 
   async setBalloon(handle: VmHandle, bytes: number): Promise<void> {
     await chSession.setBalloon(await this.clientOf(handle), bytes);
+  }
+
+  /** It names the threads of its vCPUs by their number. */
+  protected override vcpuThreads(): Promise<(thread: Thread) => number | undefined> {
+    return Promise.resolve(({ name }) => {
+      const vcpu = /^vcpu(\d+)$/.exec(name)?.[1];
+      return vcpu === undefined ? undefined : Number(vcpu);
+    });
   }
 
   async waitExit(handle: VmHandle, signal: AbortSignal, tell?: (event: GuestEvent) => void): Promise<VmExit> {

@@ -24,6 +24,8 @@ export const cloudHypervisorEntry: VmmDriverEntry = {
     'nic-limits',
     'huge-pages',
     'shared-memory',
+    'dedicated-cpus',
+    'numa-nodes',
     'uefi',
     'direct-kernel',
     'watchdog-restart',

@@ -6,7 +6,7 @@ import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
 import { givesModel, memoryRefusal, modelInWords } from '../../../contract/hardware';
 import { capabilitiesFor } from '../../../contract/machine-options';
 import { capabilityInWords } from '../../../contract/vmm-capabilities';
-import type { Firmware, VmDisk, VmKernel, VmNic, VmSpec } from '../vmm-driver';
+import type { Firmware, VmCpus, VmDisk, VmKernel, VmNic, VmSpec } from '../vmm-driver';
 import { socketFolder } from './vmm-files';
 
 /** Linux: 108 bytes with the terminating zero. */
@@ -39,6 +39,7 @@ export const checkSpec = (spec: VmSpec, sockets: readonly string[]): void => {
   }
   if (!Number.isInteger(spec.user) || spec.user < 1) refuse('a VMM does not run as root');
   if (spec.kernel) checkKernel(spec.kernel, spec);
+  if (spec.cpus) checkCpus(spec.cpus, spec);
   const ids = new Set<string>();
   for (const disk of spec.disks) {
     checkDisk(disk);
@@ -57,6 +58,24 @@ const checkMemory = ({ memoryBytes, max, hardware = {} }: VmSpec): void => {
   if (refused !== undefined) refuse(refused);
   if (hardware.pageSize !== undefined && (max?.memoryBytes ?? 0) > memoryBytes)
     refuse('memory of huge pages does not grow while the machine runs');
+};
+
+/** What is its own does not change while it runs: there is one CPU for each vCPU, and the memory of a node is bound to it. */
+const checkCpus = ({ own, process, nodes }: VmCpus, spec: VmSpec): void => {
+  if (process.length === 0) refuse('there is no CPU of the host that it may run on');
+  if (own === null) return;
+  const most = Math.max(spec.vcpus, spec.max?.vcpus ?? 0);
+  if (own.length !== most || new Set(own).size !== most)
+    refuse(`${own.length} CPUs of its own are not one for each of ${most} vCPUs`);
+  if (!nodes) return;
+  const sum = (of: (node: NonNullable<typeof nodes>[number]) => number): number =>
+    nodes.reduce((all, node) => all + of(node), 0);
+  if (sum(({ vcpus }) => vcpus) !== spec.vcpus || new Set(nodes.map(({ vcpus }) => vcpus)).size > 1)
+    refuse('its vCPUs are not spread evenly over its NUMA nodes');
+  if (sum(({ memoryBytes }) => memoryBytes) !== spec.memoryBytes) refuse('its NUMA nodes have not all of its memory');
+  if (nodes.some(({ memoryBytes }) => memoryBytes % mebibyte !== 0))
+    refuse('the memory of a NUMA node is no whole number of MiB');
+  if ((spec.max?.memoryBytes ?? 0) > spec.memoryBytes) refuse('memory that is bound to NUMA nodes does not grow');
 };
 
 /** Printable ASCII, which no VMM and no kernel takes for anything else, and no more than Linux keeps of it. */

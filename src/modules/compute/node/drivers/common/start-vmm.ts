@@ -2,10 +2,12 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { removeCgroup } from '../../../../../core/host/processes/cgroup';
 import { type ProcessIdentity, signalProcess, waitGone } from '../../../../../core/host/processes/process-identity';
+import { confineThreads } from '../../../../../core/host/cpus/affinity';
+import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
 import { endProcessesNaming } from '../../../../../core/host/processes/processes-naming';
 import { LauncherGone } from '../../../../../core/host/sandbox/launcher-gone';
 import type { SpawnSandboxedOptions } from '../../../../../core/host/sandbox/spawn-sandboxed';
-import type { VmHandle, VmSpec } from '../vmm-driver';
+import type { VmCpus, VmHandle, VmSpec } from '../vmm-driver';
 import { together } from '../../../../../core/host/together';
 import { type Companion, endCompanion, startCompanion } from './companion';
 import { beginStart } from './begin-start';
@@ -34,7 +36,18 @@ export interface VmmStart {
   sockets: readonly string[];
   /** Resolves once the VM is seen to run. */
   observe: (spawned: SpawnedVmm) => Promise<void>;
+  /** Its threads are where they are to be. */
+  confine: (handle: VmHandle, cpus: VmCpus) => Promise<boolean>;
 }
+
+/** Throws `VerbFailure` `not_confined` with what the kernel says. */
+const keptToCpus = async (confined: Promise<unknown>): Promise<void> => {
+  await confined.catch((error: unknown) => {
+    if (error instanceof VerbFailure) throw error;
+    const detail = error instanceof Error ? error.message : String(error);
+    throw new VerbFailure('not_confined', 'It cannot be kept to its CPUs.', false, {}, { cause: error, detail });
+  });
+};
 
 /**
  * Starts a VMM as every VMM is started: its folders, its process shut in and under its own user, its cgroup before it
@@ -52,6 +65,8 @@ export const startVmm = async (spec: VmSpec, start: VmmStart, log: Logger): Prom
       if (enforced && reason !== '')
         log.warn({ instanceId: spec.instanceId, reason }, 'it has a cgroup without a unit');
       if (!enforced) log.debug({ instanceId: spec.instanceId, reason }, 'limits are not enforced');
+      // Before it makes a thread: what it makes has what it has.
+      if (spec.cpus) await keptToCpus(confineThreads(pid, () => spec.cpus?.process ?? []));
     };
     // It needs the machine's cgroup before the VMM is there.
     if (start.companion) [beside] = await together(startCompanion(spec, start.companion, place), ready);
@@ -66,8 +81,7 @@ export const startVmm = async (spec: VmSpec, start: VmmStart, log: Logger): Prom
       ready,
     );
     await start.observe(spawned);
-    spawned.release();
-    return {
+    const handle = {
       driver: start.kind,
       instanceId: spec.instanceId,
       process: spawned.process,
@@ -76,6 +90,9 @@ export const startVmm = async (spec: VmSpec, start: VmmStart, log: Logger): Prom
       logDir: spec.logDir,
       startedAt: new Date().toISOString(),
     };
+    if (spec.cpus) await keptToCpus(start.confine(handle, spec.cpus));
+    spawned.release();
+    return handle;
   } catch (error) {
     if (spawned) {
       signalProcess(spawned.process, 'SIGKILL');

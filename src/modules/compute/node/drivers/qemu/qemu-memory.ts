@@ -1,6 +1,7 @@
 import { pageSizes } from '../../../../host/contract/page-sizes';
 import type { AskedOfHardware } from '../../../contract/hardware';
 import type { VmSpec } from '../vmm-driver';
+import { boundTo, nodeMemory, numaArguments } from './qemu-numa';
 
 /** Of the object that is the memory of a machine from its start on. */
 const mainMemory = 'main-memory';
@@ -29,7 +30,15 @@ export const memoryBackend = (
 };
 
 /** What is asked of the memory of a machine; nothing where QEMU makes it by itself, as machines always had it. */
-export const mainMemoryArguments = ({ memoryBytes, hardware = {} }: VmSpec): string[] =>
-  isSpecial(hardware)
+export const mainMemoryArguments = ({ memoryBytes, hardware = {}, cpus }: VmSpec): string[] => {
+  if (cpus?.nodes)
+    return [
+      ...cpus.nodes.flatMap((node, guestNode) =>
+        memoryBackend(nodeMemory(guestNode), node.memoryBytes, hardware, boundTo(node.hostNode)),
+      ),
+      ...numaArguments(cpus.nodes),
+    ];
+  return isSpecial(hardware)
     ? [...memoryBackend(mainMemory, memoryBytes, hardware), '-machine', `memory-backend=${mainMemory}`]
     : [];
+};

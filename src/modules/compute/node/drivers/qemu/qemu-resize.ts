@@ -38,6 +38,15 @@ const device = (properties: Record<string, unknown>): string[] => ['-device', JS
  * takes and gives memory in small pieces, and that says how much it has.
  */
 export const sizeArguments = (spec: VmSpec, model: string): string[] => {
+  // A socket that lay on two nodes would be none that there is.
+  const sockets = spec.cpus?.nodes?.length;
+  if (sockets !== undefined)
+    return [
+      '-smp',
+      `cpus=${spec.vcpus},sockets=${sockets},cores=${spec.vcpus / sockets},threads=1`,
+      '-m',
+      `size=${spec.memoryBytes}B`,
+    ];
   if (spec.max === undefined) return ['-smp', String(spec.vcpus), '-m', `size=${spec.memoryBytes}B`];
   const most = Math.max(spec.vcpus, spec.max.vcpus);
   const room = roomToGrow(spec);

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import type { Thread } from '../../../../../core/host/cpus/affinity';
 import { findProgram } from '../../../../../core/host/processes/find-program';
 import { isRunning, signalProcess, waitGone } from '../../../../../core/host/processes/process-identity';
 import { readTail } from '../../../../../core/host/sandbox/spawn-sandboxed';
@@ -56,6 +57,7 @@ import { attachQemuNic, detachQemuNic, qemuNics } from './qemu-nics';
 import { agentListens, setGuestClock } from './qemu-guest-clock';
 import { exitOf, QemuMonitor, stateOf } from './qemu-monitor';
 import { qemuStartFailure } from './qemu-failure';
+import { qemuVcpuThreads } from './qemu-numa';
 import { addQemuVcpus, checkQemuResize, qemuSize, setQemuMemory } from './qemu-resize';
 import { forgetQemuTrials, probeQemu, type QemuFacts, type QemuProbeOptions } from './qemu-probe';
 import { beginRecord, QemuRecord, recordArguments, recordFile, recordSocket } from './qemu-record';
@@ -97,6 +99,8 @@ const machineCapabilities = ({
   ...(balloon ? (['balloon'] as const) : []),
   'panic-policy',
   'disk-limits',
+  'dedicated-cpus',
+  'numa-nodes',
   ...(nicLimits ? (['nic-limits'] as const) : []),
   'huge-pages',
   'shared-memory',
@@ -202,6 +206,7 @@ export class QemuDriver extends VmmDriver {
         companion: spec.machine?.tpm ? tpmBeside(spec) : undefined,
         sockets: [...Object.values(qemuSockets), recordSocket, suspensionSockets.into],
         observe: (spawned) => this.awaitRunning(spec, spawned),
+        confine: (handle, cpus) => this.confine(handle, cpus),
       },
       this.log,
     );
@@ -335,6 +340,11 @@ export class QemuDriver extends VmmDriver {
 
   async setBalloon(handle: VmHandle, bytes: number): Promise<void> {
     await this.monitor.converse(handle, (qmp) => setQemuBalloon(qmp, bytes));
+  }
+
+  protected override async vcpuThreads(handle: VmHandle): Promise<(thread: Thread) => number | undefined> {
+    const vcpus = await this.monitor.converse(handle, qemuVcpuThreads);
+    return ({ inner }) => vcpus.get(inner);
   }
 
   async waitExit(handle: VmHandle, signal: AbortSignal, tell?: (event: GuestEvent) => void): Promise<VmExit> {

@@ -32,6 +32,8 @@ export const qemuEntry: VmmDriverEntry = {
     'huge-pages',
     'shared-memory',
     'cpu-models',
+    'dedicated-cpus',
+    'numa-nodes',
     'vnc',
   ],
   rank: ({ accel }) => (accel === 'kvm' ? 1 : 2),

@@ -115,7 +115,11 @@ export class SimulatedVmm {
     checkMemory(config, heading);
     validateConfig(config, heading, this.profile);
     const zones = new Set((config.memory.zones ?? []).map(({ id }) => id));
-    if (config.numa?.some((node) => node.memory_zones?.some((zone) => !zones.has(zone))))
+    const nodes = config.numa ?? [];
+    if (
+      nodes.some((node) => node.memory_zones?.some((zone) => !zones.has(zone))) ||
+      new Set(nodes.map((node) => node.guest_numa_id)).size < nodes.length
+    )
       throw new ApiFailure('internal', heading, 'Invalid NUMA configuration');
     if (config.payload?.firmware) config.payload = { ...config.payload, cmdline: null, initramfs: null };
     const vm = new OwnedVm(this.knobs, this.profile, config.cpus.max_phys_bits);

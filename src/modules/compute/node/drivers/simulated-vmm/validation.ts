@@ -128,6 +128,27 @@ function* lateFaults(config: VmConfig, seen: Seen): Generator<ConfigFault> {
   }
   if (vsock) yield* placeFaults(vsock, config);
   if (vsock) yield* itemFaults(vsock, seen);
+  yield* numaFaults(config);
+}
+
+function* numaFaults(config: VmConfig): Generator<ConfigFault> {
+  const segments = config.platform?.num_pci_segments ?? 1;
+  const zones = new Map<string, number>();
+  const taken = new Map<number, number>();
+  for (const { guest_numa_id: node, memory_zones: named, pci_segments: placed } of config.numa ?? []) {
+    for (const zone of named ?? []) {
+      if (zones.has(zone))
+        yield fault(`Memory zone: ${zone} belongs to multiple NUMA nodes: ${zones.get(zone) ?? 0} and ${node}`);
+      zones.set(zone, node);
+    }
+    for (const segment of placed ?? []) {
+      if (segment >= segments) yield fault(`Invalid PCI segment id: ${segment}`);
+      if (segment === 0 && node !== 0) yield fault(`Default PCI segment assigned to non-zero NUMA node ${node}`);
+      if (taken.has(segment))
+        yield fault(`PCI segment: ${segment} belongs to multiple NUMA nodes ${taken.get(segment) ?? 0} and ${node}`);
+      taken.set(segment, node);
+    }
+  }
 }
 
 function* segmentFaults(config: VmConfig): Generator<ConfigFault> {

@@ -339,6 +339,15 @@ export class SimulatedDriver extends VmmDriver {
     await this.remember(handle, () => ({}), Math.max(0, has.bytes - bytes));
   }
 
+  /** There is no process that could be anywhere. */
+  override confine(): Promise<boolean> {
+    return Promise.resolve(false);
+  }
+
+  protected override vcpuThreads(): Promise<() => undefined> {
+    return Promise.resolve(() => undefined);
+  }
+
   async waitExit(handle: VmHandle, signal: AbortSignal): Promise<VmExit> {
     const running = await this.find(handle);
     signal.throwIfAborted();
