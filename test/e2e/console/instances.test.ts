@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { pictures } from '../../support/console-browser';
 import { consoleSuite } from './console-suite';
+import { coreDumpCases } from './core-dump.suite';
 import { editingCases } from './editing.suite';
 import { formCases } from './instance-forms.suite';
 import { factCases } from './plain-facts.suite';
@@ -51,6 +52,7 @@ describe('the console in a browser', () => {
   );
 
   screenCases(at);
+  coreDumpCases(at);
 
   it(
     "shows the task's steps in a drawer with an address of its own, and leaves out what the system does by itself",

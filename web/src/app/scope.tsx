@@ -18,6 +18,8 @@ export interface Scope {
   readOnly: string | null;
   /** The role in an object's own project. */
   reasonFor: (projectId: string) => string | null;
+  /** Whether what only project admins may be asked for in that project. */
+  manages: (projectId: string) => boolean;
   projectName: (projectId: string) => string;
 }
 
@@ -79,6 +81,7 @@ export function ScopeProvider({ me, children }: { me: Whoami; children: ReactNod
             ? null
             : viewerReason,
       reasonFor: (id) => (roleIn(id) === 'viewer' ? viewerReason : null),
+      manages: (id) => roleIn(id) === 'admin' || roleIn(id) === 'project-admin',
       projectName: (id) => projects.find((p) => p.id === id)?.name ?? id.slice(0, 8),
     };
   }, [me, admin, all.data, chosen]);

@@ -5,7 +5,7 @@ import { usageFailure } from '../../../core/cli/cli-failure';
 import type { CliColumn } from '../../../core/cli/output/cli-column';
 import { formatBytes, formatTime } from '../../../core/cli/output/format';
 import type { AnswerOf } from '../../../rest/rest-call';
-import { coreDumpFormats, type CoreDumpFormat } from '../contract/core-dumps';
+import { coreDumpFormats, type CoreDumpFormat } from '../contract/core-dump-formats';
 
 type CoreDump = AnswerOf<'get', '/instances/{ref}/core-dumps'>['items'][number];
 

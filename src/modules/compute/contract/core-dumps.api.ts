@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import * as field from '../../../core/http/routes/fields';
 import { instanceWithTask } from './compute.api';
-import { coreDumpFile, coreDumpFormats } from './core-dumps';
+import { coreDumpFormats } from './core-dump-formats';
+import { coreDumpFile } from './core-dumps';
 
 export const coreDumpRequest = z.strictObject({ format: z.enum(coreDumpFormats).default('elf') }).prefault({});
 /** A core dump that its host has. */

@@ -11,6 +11,7 @@ import { limitFacts } from '../../app/limit-words';
 import { StateBadge } from '../../ui/feedback/state';
 import { Ref } from '../../ui/ref';
 import { Age } from '../../ui/time';
+import { InstanceCoreDumps } from './instance-core-dumps';
 import { InstanceMemoryCard } from './instance-memory';
 import { InstancePorts } from './instance-ports';
 import { InstanceVolumes } from './instance-volumes';
@@ -21,6 +22,7 @@ import { taskVerb } from '../tasks/task-words';
 const afterwards = { restart: 'it is restarted', stop: 'it is stopped', notify: 'it goes on, and it is told' } as const;
 
 export function InstanceOverview({ instance: i }: { instance: Instance }) {
+  const { manages } = useScope();
   return (
     <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-[minmax(0,1fr)_20rem]">
       <div className="space-y-5">
@@ -28,6 +30,7 @@ export function InstanceOverview({ instance: i }: { instance: Instance }) {
         {i.machine.balloon && i.state === 'running' && <InstanceMemoryCard instance={i} />}
         <InstancePorts instance={i} />
         <InstanceVolumes instance={i} />
+        {manages(i.projectId) && i.state !== 'building' && <InstanceCoreDumps instance={i} />}
       </div>
       <Timeline id={i.id} />
     </div>

@@ -24,6 +24,7 @@ export default function InstanceResults({ verb, rest, Group, Item, onAsk, onDone
     | 'unlock'
     | 'resize'
     | 'balloon'
+    | 'core-dump'
     | 'rebuild'
     | 'rescue'
     | 'unrescue'

@@ -15,6 +15,7 @@ export type PowerVerb = Exclude<
   | 'tell-metadata'
   | 'resize'
   | 'balloon'
+  | 'core-dump'
   | 'rebuild'
   | 'attach-port'
   | 'detach-port'

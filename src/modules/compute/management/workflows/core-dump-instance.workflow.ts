@@ -2,7 +2,7 @@ import { injectable } from 'inversify';
 import { z } from 'zod';
 import * as field from '../../../../core/http/routes/fields';
 import { defineWorkflow, Workflow } from '../../../../core/workflow/definition/definition';
-import { coreDumpFormats } from '../../contract/core-dumps';
+import { coreDumpFormats } from '../../contract/core-dump-formats';
 import { instanceCoreDump, instanceCoreDumpAbsent } from '../../contract/instance.verbs';
 import { InstanceEvents } from '../instances/instance.events';
 import { instanceLock } from './instance-lock';

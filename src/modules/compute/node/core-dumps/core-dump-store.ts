@@ -6,7 +6,8 @@ import { syncDirectory } from '../../../../core/host/files/sync-directory';
 import { KeyedMutex } from '../../../../core/host/keyed-mutex';
 import { VerbFailure } from '../../../../core/m2m/verbs/verb-handler';
 import type { ComputeConfig } from '../../contract/compute.config';
-import type { CoreDumpFile, CoreDumpFormat } from '../../contract/core-dumps';
+import type { CoreDumpFormat } from '../../contract/core-dump-formats';
+import type { CoreDumpFile } from '../../contract/core-dumps';
 import { InstanceStore } from '../instances/instance-store';
 
 /** In the folder of an instance, so that it goes with it. */

@@ -4,7 +4,7 @@ import { isRunning } from '../../../../core/host/processes/process-identity';
 import { VerbFailure } from '../../../../core/m2m/verbs/verb-handler';
 import type { VmmInventory } from '../../contract/vmm.inventory';
 import type { AskedOfHardware } from '../../contract/hardware';
-import type { CoreDumpFormat } from '../../contract/core-dumps';
+import type { CoreDumpFormat } from '../../contract/core-dump-formats';
 import type { Limits, NicLimits } from '../../contract/limits';
 import type { AskedOfMachine } from '../../contract/machine-options';
 import type { GuestEvent } from './guest-event';
