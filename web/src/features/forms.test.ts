@@ -52,6 +52,8 @@ describe('what a form sends is what its contract takes, whatever was typed', () 
         pageSize: fc.constantFrom('', '2MiB', '1GiB'),
         sharedMemory: fc.boolean(),
         cpuModel: typed('', 'EPYC-Rome', ' Nehalem', 'max,+svm', 'm'.repeat(64)),
+        dedicatedCpus: fc.boolean(),
+        numaNodes: typed('', '1', ' 2 ', '0', '17', '1.0', '0x1', '1e0'),
         description: typed('', 'd'.repeat(256)),
       }),
       createFlavor,

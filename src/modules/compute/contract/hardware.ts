@@ -8,9 +8,10 @@ const cpuModel = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/, { error: 'is the name of a CPU model, such as EPYC-Rome' });
 
+const MiB = 1024 * 1024;
+
 /** `dedicated`: each vCPU has a CPU of its host for itself. `shared`: all of the host's are for all of them. */
 const cpuPolicies = ['shared', 'dedicated'] as const;
-export type CpuPolicy = (typeof cpuPolicies)[number];
 const numaNodes = z.number().int().min(1).max(16);
 
 /** In requests: what the host does by itself where nothing is said. */
@@ -123,6 +124,15 @@ export const dedicatedCpusOf = ({
   hardware?: AskedOfHardware | undefined;
 }): { count: number; numaNodes: number | null; memoryBytes: number } | null =>
   hardware.cpuPolicy === 'dedicated' ? { count: vcpus, numaNodes: hardware.numaNodes ?? null, memoryBytes } : null;
+
+/** Why it cannot be spread evenly over so many NUMA nodes, in words; undefined when it can. */
+export const numaRefusal = (
+  { vcpus, memoryBytes }: { vcpus: number; memoryBytes: number },
+  nodes: number | null,
+): string | undefined =>
+  nodes === null || (vcpus % nodes === 0 && memoryBytes % (nodes * MiB) === 0)
+    ? undefined
+    : `${vcpus} vCPUs and ${memoryBytes / MiB} MiB of memory cannot be spread evenly over ${nodes} NUMA nodes.`;
 
 /** Which maximum of an instance cannot be, for its CPUs and its memory are its own; undefined when all can. */
 export const fixedMaximum = (

@@ -31,6 +31,10 @@ describe('the form of a flavor', () => {
     [{ cpuModel: 'EPYC,+svm' }, 'hardware.cpuModel'],
     [{ pageSize: '2MiB', memory: '513 MiB' }, 'memoryBytes'],
     [{ pageSize: '1GiB' }, 'memoryBytes'],
+    [{ numaNodes: '1' }, 'hardware.numaNodes'],
+    [{ dedicatedCpus: true, numaNodes: '17', vcpus: '17' }, 'hardware.numaNodes'],
+    [{ dedicatedCpus: true, numaNodes: '2', vcpus: '3' }, 'hardware.numaNodes'],
+    [{ dedicatedCpus: true, numaNodes: '1', pageSize: '2MiB' }, 'hardware.numaNodes'],
   ])('says what is wrong with %j, and asks for nothing', (part, member) => {
     const problems = problemsOf(draft(part));
     expect(Object.keys(problems).filter((key) => problems[key] !== null)).toEqual([member]);
@@ -63,6 +67,12 @@ describe('the form of a flavor', () => {
     });
   });
 
+  it('asks for dedicated CPUs and NUMA nodes', () => {
+    const asked = draft({ vcpus: '4', dedicatedCpus: true, numaNodes: ' 2 ' });
+    expect(bodyOf(asked)?.hardware).toEqual({ cpuPolicy: 'dedicated', numaNodes: 2 });
+    expect(commandOptions(asked)).toMatchObject({ 'cpu-policy': 'dedicated', 'numa-nodes': '2' });
+  });
+
   it('shows the command that asks for the same', () => {
     expect(commandOptions(draft({ memory: '4 GiB', disk: '10 GiB', vmm: 'qemu' }))).toEqual({
       vcpus: '1',
@@ -75,6 +85,8 @@ describe('the form of a flavor', () => {
       'page-size': '',
       'shared-memory': false,
       'cpu-model': '',
+      'cpu-policy': '',
+      'numa-nodes': '',
       description: '',
     });
   });

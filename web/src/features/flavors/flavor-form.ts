@@ -8,6 +8,7 @@ import {
   hardwareProblems,
   noHardware,
   pagesProblem,
+  spreadProblem,
   type HardwareDraft,
 } from './hardware-form';
 import { limitOptions, limitProblems, limitsOfDraft, noLimits, type LimitsDraft } from './limits-form';
@@ -51,6 +52,7 @@ const checkVmm = checkBy<string | null>(vmmKind);
 export const problemsOf = (draft: FlavorDraft): Record<string, string | null> => {
   const { memoryBytes, diskBytes } = sizesOf(draft);
   const vmm = draft.vmm.trim();
+  const hardware = hardwareProblems(draft);
   return {
     name: checkName(draft.name),
     vcpus: checkVcpus(draft.vcpus),
@@ -61,7 +63,8 @@ export const problemsOf = (draft: FlavorDraft): Record<string, string | null> =>
     diskBytes: diskBytes === null ? 'A size such as 10 GiB.' : checkDisk(diskBytes),
     vmm: vmm === '' ? null : checkVmm(vmm),
     ...limitProblems(draft),
-    ...hardwareProblems(draft),
+    ...hardware,
+    'hardware.numaNodes': hardware['hardware.numaNodes'] ?? spreadProblem(draft, Number(draft.vcpus), memoryBytes ?? 0),
     description: checkDescription(draft.description),
   };
 };

@@ -8,10 +8,12 @@ export function HardwareFields({
   draft,
   change,
   cpuModel,
+  numaNodes,
 }: {
   draft: HardwareDraft;
   change: (part: Partial<HardwareDraft>) => void;
   cpuModel: FieldProps;
+  numaNodes: FieldProps;
 }) {
   return (
     <>
@@ -43,6 +45,19 @@ export function HardwareFields({
         checked={draft.sharedMemory}
         onChange={(event) => change({ sharedMemory: event.target.checked })}
         hint="Processes beside the virtual machine monitor can be given the memory of the guest."
+      />
+      <Checkbox
+        label="Dedicated CPUs"
+        checked={draft.dedicatedCpus}
+        onChange={(event) => change({ dedicatedCpus: event.target.checked })}
+        hint="Each vCPU has a CPU of a host for itself."
+      />
+      <TextField
+        label="NUMA nodes"
+        optional
+        inputMode="numeric"
+        {...numaNodes}
+        hint="The guest sees so many, on as many of its host. With dedicated CPUs only."
       />
     </>
   );

@@ -79,7 +79,12 @@ export function NewFlavor({ onClose }: { onClose: () => void }) {
         hint="Its kind, such as qemu. Empty: the host chooses."
       />
       <LimitFields field={field} />
-      <HardwareFields draft={draft} change={change} cpuModel={field('cpuModel', 'hardware.cpuModel')} />
+      <HardwareFields
+        draft={draft}
+        change={change}
+        cpuModel={field('cpuModel', 'hardware.cpuModel')}
+        numaNodes={field('numaNodes', 'hardware.numaNodes')}
+      />
       <TextField label="Description" optional {...field('description')} />
       <FormProblem
         error={create.error}
@@ -94,6 +99,7 @@ export function NewFlavor({ onClose }: { onClose: () => void }) {
           'limits.nic.bytesPerSecond',
           'limits.disk.burstSeconds',
           'hardware.cpuModel',
+          'hardware.numaNodes',
           'description',
         ]}
       />

@@ -76,6 +76,7 @@ function InstanceFacts({ instance: i }: { instance: Instance }) {
                 ),
               ]
             : null,
+          i.dedicatedCpus === null ? null : ['Dedicated CPUs', i.dedicatedCpus.join(', ')],
           [
             'Runs since',
             i.startedAt === null ? (

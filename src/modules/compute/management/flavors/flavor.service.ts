@@ -5,7 +5,7 @@ import type { Op } from '../../../../core/db/rows/op';
 import { nameTaken, notFound, unprocessable } from '../../../../core/errors/problem';
 import { Outbox } from '../../../../core/events/outbox';
 import type { Page, PageRequest } from '../../../../core/http/routes/pagination';
-import { askedOfHardware, shownOfHardware } from '../../contract/hardware';
+import { askedOfHardware, numaRefusal, shownOfHardware } from '../../contract/hardware';
 import type { createFlavor, Flavor, updateFlavor } from '../../contract/compute.api';
 import type { FlavorEntity } from './flavor.entity';
 import { FlavorRepository } from './flavor.repository';
@@ -84,16 +84,10 @@ export class FlavorService {
   }
 }
 
-const MiB = 1024 * 1024;
-
 /** 422 `uneven_numa`: each NUMA node has as many vCPUs and as much memory as every other one. */
-const refuseUneven = ({ vcpus, memoryBytes, hardware: { numaNodes } }: z.output<typeof createFlavor>): void => {
-  if (numaNodes === null || (vcpus % numaNodes === 0 && memoryBytes % (numaNodes * MiB) === 0)) return;
-  throw unprocessable(
-    'body.hardware.numaNodes',
-    'uneven_numa',
-    `${vcpus} vCPUs and ${memoryBytes / MiB} MiB of memory cannot be spread evenly over ${numaNodes} NUMA nodes.`,
-  );
+const refuseUneven = ({ hardware, ...size }: z.output<typeof createFlavor>): void => {
+  const refused = numaRefusal(size, hardware.numaNodes);
+  if (refused !== undefined) throw unprocessable('body.hardware.numaNodes', 'uneven_numa', refused);
 };
 
 const present = (f: FlavorEntity): Flavor => ({
