@@ -1,4 +1,4 @@
-// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 bfd507d8c615b9e1daf88ee1306e7abcdde157b30595540215870c05aee30e50
+// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 e1b2cda6c1e9f44338735fd8aa26c5e58825c662508a24357279be07aa0105d5
 export interface paths {
   '/api-tokens': {
     parameters: {
@@ -1248,6 +1248,7 @@ export interface paths {
               panic?: 'restart' | 'stop' | 'notify' | null;
               secureBoot?: boolean | null;
               tpm?: boolean | null;
+              vsock?: boolean | null;
               /**
                * @default null
                * @enum {string|null}
@@ -2168,6 +2169,56 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/instances/{ref}/actions/vsock': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    /** Open a stream to a port of its guest, without a network: a one-time ticket */
+    post: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody: {
+        content: {
+          'application/json': {
+            port: number;
+          };
+        };
+      };
+      responses: {
+        /** @description Done */
+        201: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['VsockTicket'];
+          };
+        };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/instances/{ref}/console-log': {
     parameters: {
       query?: never;
@@ -2699,6 +2750,7 @@ export interface paths {
               panic?: 'restart' | 'stop' | 'notify' | null;
               secureBoot?: boolean | null;
               tpm?: boolean | null;
+              vsock?: boolean | null;
               /**
                * @default null
                * @enum {string|null}
@@ -2794,6 +2846,7 @@ export interface paths {
               panic?: 'restart' | 'stop' | 'notify' | null;
               secureBoot?: boolean | null;
               tpm?: boolean | null;
+              vsock?: boolean | null;
               /**
                * @default null
                * @enum {string|null}
@@ -5015,6 +5068,7 @@ export interface components {
         panic: 'restart' | 'stop' | 'notify' | null;
         secureBoot: boolean;
         tpm: boolean;
+        vsock: boolean;
         /** @enum {string|null} */
         watchdog: 'restart' | 'stop' | 'notify' | null;
       };
@@ -5464,6 +5518,11 @@ export interface components {
       /** @enum {string} */
       state: 'creating' | 'available' | 'attaching' | 'in-use' | 'detaching' | 'deleting' | 'error';
     };
+    VsockTicket: {
+      expiresIn: number;
+      path: string;
+      ticket: string;
+    };
     Whoami: {
       projects: {
         /** Format: uuid */
@@ -5521,6 +5580,7 @@ export type TaskStep = components['schemas']['TaskStep'];
 export type Tokens = components['schemas']['Tokens'];
 export type User = components['schemas']['User'];
 export type Volume = components['schemas']['Volume'];
+export type VsockTicket = components['schemas']['VsockTicket'];
 export type Whoami = components['schemas']['Whoami'];
 export type $defs = Record<string, never>;
 export type operations = Record<string, never>;

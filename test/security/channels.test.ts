@@ -21,7 +21,7 @@ class EchoLine extends StreamHandlers {
         stream.write(chunk);
       });
     };
-    return ['console', 'vnc'].map((way) => ({ path: `/streams/instances/:id/${way}`, open }));
+    return ['console', 'vnc', 'vsock/:port'].map((way) => ({ path: `/streams/instances/:id/${way}`, open }));
   }
 }
 
@@ -70,8 +70,8 @@ describe('what is open', () => {
     const client = await first.user(name, { [project]: role });
     const [instanceId, taskId] = [randomUUID(), randomUUID()];
     await first.db.database.query(
-      `INSERT INTO instance (id, project_id, name, hostname, description, flavor_id, flavor_name, vcpus, memory_bytes, disk_bytes, image_id, image_name, architecture, nics, ssh_keys, user_data, stop_grace_seconds, host_id, vmm, state, power, created_by)
-       VALUES ($1, $2, $3, 'vm', '', $1, 'tiny', 1, 1, 1, $1, 'image', 'x86_64', '[]', '[]', '', 30, $4, 'qemu', 'running', 'on', 'test')`,
+      `INSERT INTO instance (id, project_id, name, hostname, machine, description, flavor_id, flavor_name, vcpus, memory_bytes, disk_bytes, image_id, image_name, architecture, nics, ssh_keys, user_data, stop_grace_seconds, host_id, vmm, state, power, created_by)
+       VALUES ($1, $2, $3, 'vm', '{"vsock": true}', '', $1, 'tiny', 1, 1, 1, $1, 'image', 'x86_64', '[]', '[]', '', 30, $4, 'qemu', 'running', 'on', 'test')`,
       [instanceId, projectId, `vm-${next}`, agent.hostId],
     );
     await first.db.database.query(
@@ -91,6 +91,9 @@ describe('what is open', () => {
   const ticket = async (who: Member, client = who.client, protocol: 'serial' | 'vnc' = 'serial'): Promise<string> =>
     (await client.ok('POST', `/instances/${who.instanceId}/actions/console`, { protocol })).path;
 
+  const port = async (who: Member, client = who.client): Promise<string> =>
+    (await client.ok('POST', `/instances/${who.instanceId}/actions/vsock`, { port: 22 })).path;
+
   /** All kinds at both processes. */
   const openAll = async (who: Member, credential: ApiClient = who.client): Promise<OpenChannel[]> => {
     const all: OpenChannel[] = [];
@@ -100,8 +103,10 @@ describe('what is open', () => {
       for (const [kind, protocol] of [
         ['console', 'serial'],
         ['vnc', 'vnc'],
+        ['vsock', null],
       ] as const) {
-        const console = await openConsole(client, await ticket(who, client, protocol), kind);
+        const path = protocol === null ? await port(who, client) : await ticket(who, client, protocol);
+        const console = await openConsole(client, path, kind);
         console.send('hello');
         await waitFor('the echo', () => console.received.includes('hello'));
         all.push(console);
@@ -130,6 +135,7 @@ describe('what is open', () => {
   const all = (code: string): Record<string, string> => ({
     console: code,
     vnc: code,
+    vsock: code,
     events: code,
     live: code,
     upload: code,
@@ -201,6 +207,7 @@ describe('what is open', () => {
     await outcome(channels, {
       console: 'forbidden',
       vnc: 'forbidden',
+      vsock: 'forbidden',
       events: 'forbidden',
       live: 'open',
       upload: 'forbidden',
@@ -227,6 +234,7 @@ describe('what is open', () => {
     await outcome(channels, {
       console: 'forbidden',
       vnc: 'forbidden',
+      vsock: 'forbidden',
       events: 'open',
       live: 'open',
       upload: 'forbidden',
@@ -244,6 +252,7 @@ describe('what is open', () => {
     await outcome(channels, {
       console: 'forbidden',
       vnc: 'forbidden',
+      vsock: 'forbidden',
       events: 'forbidden',
       live: 'open',
       upload: 'forbidden',
@@ -253,7 +262,7 @@ describe('what is open', () => {
 
   it('ends when its instance is deleted, and its tickets open nothing', async () => {
     const who = await member();
-    const channels = (await openAll(who)).filter((c) => ['console', 'vnc'].includes(c.kind));
+    const channels = (await openAll(who)).filter((c) => ['console', 'vnc', 'vsock'].includes(c.kind));
     const kept = await ticket(who);
     await first.db.database.tx(async (op) => {
       await op.query('DELETE FROM instance WHERE id = $1', [who.instanceId]);
@@ -262,7 +271,7 @@ describe('what is open', () => {
         JSON.stringify({ kind: 'instance', id: who.instanceId }),
       ]);
     });
-    await outcome(channels, { console: 'gone', vnc: 'gone' });
+    await outcome(channels, { console: 'gone', vnc: 'gone', vsock: 'gone' });
     expect((await openConsole(at(second, who.client), kept)).over).toBe('401');
   });
 
@@ -286,7 +295,15 @@ describe('what is open', () => {
     const who = await member();
     const serial = await ticket(who);
     const vnc = await ticket(who, who.client, 'vnc');
-    for (const path of [serial.replace('/console?', '/vnc?'), vnc.replace('/vnc?', '/console?')])
+    const vsock = await port(who);
+    for (const path of [
+      serial.replace('/console?', '/vnc?'),
+      vnc.replace('/vnc?', '/console?'),
+      vsock.replace('/vsock?', '/console?'),
+      `${serial.replace('/console?', '/vsock?')}&port=22`,
+      vsock.replace('port=22', 'port=4294967295'),
+      vsock.replace('&port=22', ''),
+    ])
       expect((await openConsole(who.client, path)).over).toBe('401');
     const screen = await openConsole(who.client, vnc, 'vnc');
     opened.push(screen);
@@ -327,6 +344,7 @@ describe('what is open', () => {
     await outcome(channels, {
       console: 'forbidden',
       vnc: 'forbidden',
+      vsock: 'forbidden',
       events: 'forbidden',
       live: 'open',
       upload: 'forbidden',

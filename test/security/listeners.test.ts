@@ -78,11 +78,16 @@ describe('who gets what from the other listeners', () => {
       `INSERT INTO host (id, name, address, port, state, schedulable, state_reason) VALUES ($1::uuid, 'h1', '127.0.0.1', 1, 'unknown', false, '')`,
       [instance],
     );
-    await stack.db.database.query(`UPDATE instance SET host_id = $1::uuid, state = 'running' WHERE id = $1::uuid`, [
-      instance,
-    ]);
+    await stack.db.database.query(
+      `UPDATE instance SET host_id = $1::uuid, state = 'running', machine = '{"vsock": true}' WHERE id = $1::uuid`,
+      [instance],
+    );
     const member = stack.client(bearer('member'));
     const ticketOf = async (path: string): Promise<string> => {
+      if (path === '/api/v1/vsock')
+        return (
+          (await member.ok('POST', `/instances/${instance}/actions/vsock`, { port: 22 })).path.split('ticket=')[1] ?? ''
+        );
       const protocol = path === '/api/v1/vnc' ? 'vnc' : 'serial';
       return (await member.ok('POST', `/instances/${instance}/actions/console`, { protocol })).ticket;
     };

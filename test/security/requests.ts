@@ -303,6 +303,11 @@ export const requests: Record<string, Make> = {
     body: { flavor: await flavor(s) },
     allowed: noHost,
   }),
+  'POST /instances/{ref}/actions/vsock': async (s) => ({
+    path: `/instances/${await instance(s)}/actions/vsock`,
+    body: { port: 22 },
+    allowed: ['no_vsock'],
+  }),
   'GET /instances/{ref}/memory': async (s) => ({
     path: `/instances/${await instance(s)}/memory`,
     allowed: ['no_balloon'],

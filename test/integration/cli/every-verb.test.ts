@@ -84,6 +84,7 @@ describe('every verb', () => {
       // Of an instance one that it has.
       port: command.name() === 'detach-port' ? (instance.ports[0]?.id ?? '') : ids.instance,
       'core-dump': ids.instance,
+      'port-number': '22',
       'host-token': ids.instance,
       session: ids.instance,
       leftover: 'volume:default/x',
@@ -143,6 +144,7 @@ describe('every verb', () => {
     'login',
     'logout',
     'instance console',
+    'instance vsock',
     'instance ssh',
     'completion',
     '__complete',

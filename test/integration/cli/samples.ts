@@ -24,7 +24,7 @@ export const instance = {
   stateReason: '',
   lastExit: null,
   restartPolicy: 'never',
-  machine: { secureBoot: false, tpm: false, balloon: false, watchdog: null, panic: null },
+  machine: { secureBoot: false, tpm: false, balloon: false, vsock: false, watchdog: null, panic: null },
   maxVcpus: null,
   maxMemoryBytes: null,
   guest: null,

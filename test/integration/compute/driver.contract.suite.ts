@@ -19,6 +19,7 @@ import { kernelContract } from './kernel.contract.suite';
 import { nicContract } from './nic.contract.suite';
 import { waitFor } from '../../support/wait-for';
 import { resizeContract } from './resize.contract.suite';
+import { vsockContract } from './vsock.contract.suite';
 import { suspendContract } from './suspend.contract.suite';
 import { SerialClient } from './serial-client';
 import { serialGuestDisk } from './serial-guest';
@@ -274,6 +275,7 @@ export const driverContract = (name: string, subject: () => ContractSubject): vo
     hardwareContract(subject, specOf, start, awaitGuest);
     balloonContract(subject, specOf, start, awaitGuest);
     cpusContract(subject, specOf, start);
+    vsockContract(subject, specOf, start, awaitGuest);
 
     it('refuses to pause, to resume and to interrupt one that has ended', async () => {
       const { driver, handle } = await start();

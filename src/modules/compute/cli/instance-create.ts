@@ -23,6 +23,7 @@ interface CreateOptions {
   secureBoot?: boolean;
   tpm?: boolean;
   balloon?: boolean;
+  vsock?: boolean;
   watchdog?: MachineAction;
   panic?: MachineAction;
   maxVcpus?: string;
@@ -88,6 +89,7 @@ export const registerInstanceCreate = (instance: Command, context: CliContext): 
     .option('--secure-boot', 'start only what is signed by a key that its UEFI trusts')
     .option('--tpm', 'give it a TPM 2.0 of its own')
     .option('--balloon', 'let memory that its guest does not need go to its host')
+    .option('--vsock', 'reach ports of its guest without a network')
     .addOption(
       choice(
         new Option(
@@ -164,6 +166,7 @@ const machineBody = ({
   secureBoot = false,
   tpm = false,
   balloon = false,
+  vsock = false,
   watchdog,
   panic,
 }: CreateOptions): Pick<BodyOf<'post', '/instances'>, 'machine'> => {
@@ -171,6 +174,7 @@ const machineBody = ({
     ...(secureBoot && { secureBoot }),
     ...(tpm && { tpm }),
     ...(balloon && { balloon }),
+    ...(vsock && { vsock }),
     ...(watchdog && { watchdog }),
     ...(panic && { panic }),
   };

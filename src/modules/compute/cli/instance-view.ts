@@ -102,6 +102,7 @@ export const instanceView =
         ...(i.machine.secureBoot ? [fact('Secure Boot', 'yes')] : []),
         ...(i.machine.tpm ? [fact('TPM', '2.0')] : []),
         ...(i.machine.balloon ? [fact('Balloon', 'yes, memory that its guest does not need goes to its host')] : []),
+        ...(i.machine.vsock ? [fact('Vsock', 'yes, its guest is reached without a network')] : []),
         ...(i.machine.watchdog === null ? [] : [fact('Watchdog', i.machine.watchdog)]),
         ...(i.machine.panic === null ? [] : [fact('At a panic', i.machine.panic)]),
         ...(i.wantedVmm === null ? [] : [fact('VMM asked for', i.wantedVmm)]),

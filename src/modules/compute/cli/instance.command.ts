@@ -314,6 +314,20 @@ export class InstanceCommands implements CliRegistrar {
         await openConsole(context, await context.resolve('instance', ref));
       });
     instance
+      .command('vsock')
+      .description('join standard input and output to a port of its guest, without a network')
+      .argument('<instance>', 'name or id')
+      .argument('<port-number>', 'at which something in the guest listens; ssh of systemd 256 and later does at 22')
+      .addHelpText(
+        'after',
+        '\nIt ends when the guest ends it.\n\nExamples:\n  ssh -o ProxyCommand="vcctl instance vsock web 22" root@web',
+      )
+      .action(async (ref: string, port: string) => {
+        const { openVsock } = await import('./vsock.js');
+        const number = parseInteger(port, 'port', 1, 0xfffffffe);
+        await openVsock(context, await context.resolve('instance', ref), number);
+      });
+    instance
       .command('screenshot')
       .description('a picture (PNG) of what its screen shows, where its VMM gives it one')
       .argument('<instance>', 'name or id')

@@ -292,6 +292,14 @@ export const instanceMemoryShown = z
   .meta({ id: 'InstanceMemory' });
 export type InstanceMemory = z.infer<typeof instanceMemoryShown>;
 export const rebootRequest = z.strictObject({ force: z.boolean().default(false) }).default({ force: false });
+/** A port of the guest: any of VIRTIO's but the last, which means all. */
+export const vsockPort = z.number().int().min(1).max(0xfffffffe);
+/** The port at which something in the guest listens. */
+export const vsockRequest = z.strictObject({ port: vsockPort });
+/** A WebSocket at this path carries the stream's bytes, both ways. The ticket is good once, for a few seconds. */
+export const vsockTicket = z
+  .object({ ticket: z.string(), expiresIn: z.number().int(), path: z.string() })
+  .meta({ id: 'VsockTicket' });
 export const consoleLogQuery = z.strictObject({
   project: z.string().max(100).optional(),
   /** A `cursor` of an earlier answer: only what came after it. */

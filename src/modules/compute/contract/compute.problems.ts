@@ -119,6 +119,11 @@ export const computeProblems: HintTable = {
   no_iso_writer: null,
   no_seed: null,
   no_such_firmware: null,
+  no_vsock: null,
+  vsock_refused: null,
+  vsock_silent: null,
+  invalid_port: null,
+  too_many_guest_streams: null,
   no_such_machine: null,
   no_dedicated_cpus: {
     user: askOperator,

@@ -200,6 +200,13 @@ const withoutDedicatedCpus: OlderForm = (args) => {
   return args;
 };
 
+/** An agent of before would leave the way into its guest out. */
+const withoutVsock: OlderForm = (args) => {
+  const { machine } = instanceSpec.pick({ machine: true }).parse(args['spec']);
+  if (machine?.vsock === true) throw new NotUnderstood('instances with a vsock');
+  return args;
+};
+
 /**
  * Brings the instance to the wanted power state, observed before it answers. A lower generation than the last accepted
  * one is refused (`stale_generation`). Power off: power button, up to `graceSeconds`, then hard; `reason` of the result
@@ -214,7 +221,7 @@ export const instanceEnsure = defineVerb('instance.ensure', {
     graceSeconds: z.number().int().min(0),
   }),
   result: observedInstance,
-  revision: 12,
+  revision: 13,
   older: {
     2: withoutRestartPolicy,
     3: withoutMachine,
@@ -227,6 +234,7 @@ export const instanceEnsure = defineVerb('instance.ensure', {
     10: withoutHardware,
     11: withoutBalloon,
     12: withoutDedicatedCpus,
+    13: withoutVsock,
   },
   timeoutMs: 15_000,
   long: true,

@@ -10,6 +10,7 @@ describe('options of the machine', () => {
       secureBoot: false,
       tpm: true,
       balloon: false,
+      vsock: false,
       watchdog: 'stop',
       panic: null,
     });
@@ -26,6 +27,11 @@ describe('options of the machine', () => {
     expect(capabilitiesFor({ machine: withoutPolicies({ tpm: true, watchdog: 'restart', panic: 'stop' }) })).toEqual([
       'tpm',
     ]);
+  });
+
+  it('have a vsock only where the agent knows of it', () => {
+    const needed = (machine: object): number => neededRevision(instanceEnsure, { spec: { vmm: null, machine } });
+    expect(needed({ vsock: true })).toBeGreaterThan(needed({ balloon: true }));
   });
 
   it('have a balloon only where the agent knows of it', () => {

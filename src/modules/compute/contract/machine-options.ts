@@ -21,6 +21,8 @@ const machineSwitches = {
   tpm: 'tpm',
   /** A balloon: memory that its guest frees goes back to the host, which can take back more. */
   balloon: 'balloon',
+  /** Its guest is reached at a port of its own without a network (VIRTIO sockets). */
+  vsock: 'vsock',
 } as const satisfies Record<string, VmmCapability>;
 
 /** As the switches, with what each does. */
@@ -47,6 +49,7 @@ export const machineInput = z
     secureBoot: z.boolean().default(false),
     tpm: z.boolean().default(false),
     balloon: z.boolean().default(false),
+    vsock: z.boolean().default(false),
     watchdog: action.nullable().default(null),
     panic: action.nullable().default(null),
   })
@@ -56,6 +59,7 @@ export const machineShown = z.object({
   secureBoot: z.boolean(),
   tpm: z.boolean(),
   balloon: z.boolean(),
+  vsock: z.boolean(),
   watchdog: action.nullable(),
   panic: action.nullable(),
 });
@@ -65,6 +69,7 @@ export const machineAsked = z
     secureBoot: z.literal(true),
     tpm: z.literal(true),
     balloon: z.literal(true),
+    vsock: z.literal(true),
     watchdog: action,
     panic: action,
   })
@@ -91,6 +96,7 @@ export const shownOfMachine = (asked: AskedOfMachine): z.infer<typeof machineSho
   secureBoot: asked.secureBoot === true,
   tpm: asked.tpm === true,
   balloon: asked.balloon === true,
+  vsock: asked.vsock === true,
   watchdog: asked.watchdog ?? null,
   panic: asked.panic ?? null,
 });

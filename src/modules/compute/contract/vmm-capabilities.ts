@@ -18,6 +18,7 @@ const vmmCapabilities = {
   'secure-boot': 'Secure Boot',
   tpm: 'TPM 2.0',
   balloon: 'a memory balloon',
+  vsock: 'streams to ports of its guest (vsock)',
   'watchdog-restart': 'a watchdog that restarts',
   'watchdog-stop': 'a watchdog that stops',
   'watchdog-notify': 'a watchdog that only tells',

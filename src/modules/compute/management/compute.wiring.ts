@@ -46,6 +46,9 @@ import { SshKeyService } from './ssh-keys/ssh-key.service';
 import { VmmKinds } from './vmms/vmm-kinds';
 import { InstanceMemory } from './memory/instance-memory.service';
 import { MemoryController } from './memory/memory.controller';
+import { VsockController } from './vsock/vsock.controller';
+import { VsockService } from './vsock/vsock.service';
+import { VsockSocket } from './vsock/vsock.socket';
 import { AttachPortWorkflow } from './workflows/attach-port.workflow';
 import { DetachPortWorkflow } from './workflows/detach-port.workflow';
 import { AttachVolumeWorkflow } from './workflows/attach-volume.workflow';
@@ -105,6 +108,7 @@ const controllers = [
   ConsoleController,
   MemoryController,
   CoreDumpController,
+  VsockController,
 ];
 const parts = [
   FlavorRepository,
@@ -134,6 +138,7 @@ const parts = [
   InstanceMemory,
   CoreDumps,
   CoreDumpDownloads,
+  VsockService,
 ];
 
 export const computeWiring: ManagementWiring = {
@@ -143,6 +148,7 @@ export const computeWiring: ManagementWiring = {
       ...controllers,
       ...workflows,
       ConsoleSocket,
+      VsockSocket,
       InstanceObservedSink,
       InstanceReconciler,
     ])
@@ -157,7 +163,7 @@ export const computeWiring: ManagementWiring = {
   },
   controllers,
   workflows,
-  sockets: [ConsoleSocket],
+  sockets: [ConsoleSocket, VsockSocket],
   observed: [InstanceObservedSink],
   services: [InstanceFigures],
   periodic: [InstanceReconciler, InstanceFigures],

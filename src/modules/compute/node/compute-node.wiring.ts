@@ -10,6 +10,8 @@ import { CoreDumpCalls } from './core-dumps/core-dump-calls';
 import { CoreDumpStore } from './core-dumps/core-dump-store';
 import { CoreDumpStreams } from './core-dumps/core-dump.streams';
 import { InstanceCoreDumps } from './core-dumps/instance-core-dumps';
+import { InstanceVsocks } from './vsock/instance-vsocks';
+import { VsockStreams } from './vsock/vsock.streams';
 import { VmmDrivers } from './drivers/vmm-drivers';
 import { InstanceCpus } from './instances/instance-cpus';
 import { InstanceObservedSource } from './instances/instance-observed.source';
@@ -53,6 +55,8 @@ export const computeNodeWiring: NodeWiring = {
       CoreDumpStore,
       InstanceCoreDumps,
       InstanceBalloons,
+      InstanceVsocks,
+      VsockStreams,
       InstanceManager,
       CoreDumpCalls,
       CoreDumpStreams,
@@ -71,7 +75,7 @@ export const computeNodeWiring: NodeWiring = {
     bind(InventorySource).to(VmmInventorySource).inSingletonScope();
   },
   verbs: [InstanceHandlers],
-  streams: [ConsoleStreams, CoreDumpStreams],
+  streams: [VsockStreams, ConsoleStreams, CoreDumpStreams],
   observed: [InstanceObservedSource],
   services: [InstanceManager],
   periodic: [InstanceDevices, InstanceSizes],

@@ -44,6 +44,7 @@ const machineFacts = ({ machine }: Instance): ([string, string] | null)[] => [
   machine.secureBoot ? ['Secure Boot', 'yes, only what is signed starts'] : null,
   machine.tpm ? ['TPM', '2.0'] : null,
   machine.balloon ? ['Balloon', 'yes'] : null,
+  machine.vsock ? ['Vsock', 'yes, its guest is reached without a network'] : null,
 ];
 
 function InstanceFacts({ instance: i }: { instance: Instance }) {

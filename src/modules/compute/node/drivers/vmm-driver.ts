@@ -182,6 +182,10 @@ export const resizeNeedsStop = (why: string, cause?: unknown): VerbFailure =>
 export const resizeHeld = (what: string): VerbFailure =>
   new VerbFailure('resize_held', `Its guest did not ${what} in time.`, true);
 
+/** Of a VM whose guest is reached by its network alone. */
+export const noVsock = (): VerbFailure =>
+  new VerbFailure('no_vsock', 'Its machine has no vsock, which an instance gets with its create.', true);
+
 /** Of a VM that was started without one. */
 export const noBalloon = (): VerbFailure =>
   new VerbFailure('no_balloon', 'Its machine has no balloon, which an instance gets with its create.', true);
@@ -328,6 +332,13 @@ export abstract class VmmDriver {
   abstract waitExit(handle: VmHandle, signal: AbortSignal, tell?: (event: GuestEvent) => void): Promise<VmExit>;
   /** Unix socket path of the serial console (one client at a time: the agent). */
   abstract serialSocket(handle: VmHandle): string;
+  /**
+   * A stream to a port of its guest: any number at a time. Rejects with `VerbFailure` `no_vsock`, `not_running`,
+   * `vsock_refused`, `vsock_silent`.
+   */
+  vsock(_handle: VmHandle, _port: number): Promise<Socket> {
+    return Promise.reject(noVsock());
+  }
   /** A connection to its screen, by RFB: any number at a time. Rejects with a permanent `VerbFailure` `no_screen`. */
   screen(_handle: VmHandle): Promise<Socket> {
     return Promise.reject(noScreen(`${this.kind} machines have no screen: use the serial console.`));

@@ -33,6 +33,7 @@ const recordedSpec = z.object({
       secureBoot: z.literal(true),
       tpm: z.literal(true),
       balloon: z.literal(true),
+      vsock: z.literal(true),
       watchdog: z.enum(['restart', 'stop', 'notify']),
       panic: z.enum(['restart', 'stop', 'notify']),
     })

@@ -103,12 +103,13 @@ describe('the form of a create', () => {
   });
 
   it('asks of the machine what was chosen, and else nothing', () => {
-    const chosen = draft({ tpm: true, balloon: true, watchdog: 'restart', panic: 'stop' });
+    const chosen = draft({ tpm: true, balloon: true, vsock: true, watchdog: 'restart', panic: 'stop' });
     const choices = choicesOf(chosen, offers());
     expect(bodyOf(chosen, choices, offers())?.machine).toEqual({
       secureBoot: false,
       tpm: true,
       balloon: true,
+      vsock: true,
       watchdog: 'restart',
       panic: 'stop',
     });

@@ -101,12 +101,12 @@ export const problemsOf = (draft: Draft, choices: Choices): Record<string, strin
 };
 
 /** What is asked of its machine, where anything is. */
-const machineOf = ({ secureBoot, tpm, balloon, ...draft }: Draft): Pick<CreateInstance, 'machine'> => {
+const machineOf = ({ secureBoot, tpm, balloon, vsock, ...draft }: Draft): Pick<CreateInstance, 'machine'> => {
   const [watchdog, panic] = [draft.watchdog, draft.panic].map(
     (wanted) => machineActions.find((action) => action === wanted) ?? null,
   );
-  const machine = { secureBoot, tpm, balloon, ...(watchdog && { watchdog }), ...(panic && { panic }) };
-  return secureBoot || tpm || balloon || watchdog || panic ? { machine } : {};
+  const machine = { secureBoot, tpm, balloon, vsock, ...(watchdog && { watchdog }), ...(panic && { panic }) };
+  return secureBoot || tpm || balloon || vsock || watchdog || panic ? { machine } : {};
 };
 
 /** The request that the draft is for one instance; null while something is missing or wrong. */
@@ -161,6 +161,7 @@ export const commandOptions = (draft: Draft, choices: Choices, offers: Offers): 
     'secure-boot': draft.secureBoot,
     tpm: draft.tpm,
     balloon: draft.balloon,
+    vsock: draft.vsock,
     watchdog: draft.watchdog,
     panic: draft.panic,
     'max-vcpus': draft.maxVcpus.trim(),

@@ -23,6 +23,7 @@ export interface Draft {
   secureBoot: boolean;
   tpm: boolean;
   balloon: boolean;
+  vsock: boolean;
   /** What each does; empty for none. */
   watchdog: string;
   panic: string;
@@ -52,6 +53,7 @@ export const emptyDraft: Draft = {
   secureBoot: false,
   tpm: false,
   balloon: false,
+  vsock: false,
   watchdog: '',
   panic: '',
   maxVcpus: '',

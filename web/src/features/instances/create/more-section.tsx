@@ -38,8 +38,8 @@ export function MoreSection({ form }: { form: CreateForm }) {
     >
       <summary className="flex cursor-pointer list-none items-center gap-1.5 rounded text-sm font-semibold">
         <ChevronRight aria-hidden className="size-4 text-dim transition-transform group-open:rotate-90" />
-        More: user data, config drive, description, stopping, failures, watchdog, Secure Boot, TPM, balloon, room to
-        grow, VMM
+        More: user data, config drive, description, stopping, failures, watchdog, Secure Boot, TPM, balloon, vsock, room
+        to grow, VMM
         {admin && ', host'}
       </summary>
       <div className="mt-4 space-y-4">
@@ -121,6 +121,12 @@ function MachineFields({ form }: { form: CreateForm }) {
         hint="Memory that its guest frees goes to its host by itself, and more of it when you ask."
         checked={draft.balloon}
         onChange={(event) => change({ balloon: event.target.checked })}
+      />
+      <Checkbox
+        label="Vsock"
+        hint="Ports of its guest are reached without a network, by vcctl instance vsock. Not on QEMU."
+        checked={draft.vsock}
+        onChange={(event) => change({ vsock: event.target.checked })}
       />
       <PolicyFields form={form} />
     </fieldset>

@@ -10,7 +10,12 @@ import { roomToGrow } from '../common/resize-checks';
 import type { VmCpus, VmDisk, VmNic, VmSpec } from '../vmm-driver';
 
 /** Sockets in the VMM's own folder, and the lock that it keeps beside one. */
-export const chSockets = { api: 'api.sock', lock: 'api.sock.lock', serial: 'serial.sock' } as const;
+export const chSockets = {
+  api: 'api.sock',
+  lock: 'api.sock.lock',
+  serial: 'serial.sock',
+  vsock: 'vsock.sock',
+} as const;
 /** Of the run folder. */
 export const chEvents = 'events.json';
 export const chLogs = { output: 'vmm.log', log: 'cloud-hypervisor.log' } as const;
@@ -90,6 +95,7 @@ export interface ChVmConfig {
   console: { mode: 'Off' };
   pvpanic: true;
   watchdog?: true;
+  vsock?: { cid: number; socket: string };
   balloon?: { size: 0; deflate_on_oom: true; free_page_reporting: true };
   platform?: ChPlatform;
   landlock_enable?: true;
@@ -111,6 +117,9 @@ const limitGroup = (disk: DiskLimits): NonNullable<ChVmConfig['rate_limit_groups
     ...(disk.iops !== null && { ops: bucket(disk.iops, disk) }),
   },
 });
+
+/** The first that is not special. */
+const guestCid = 3;
 
 /** A card in its terms. Each direction has a bucket of its own. */
 export const chNet = (nic: VmNic): ChVmConfig['net'][number] => ({
@@ -187,6 +196,8 @@ export const chConfig = (spec: VmSpec, payload: ChPayload, { landlock, names }: 
   pvpanic: true,
   // It can only restart its guest.
   ...(spec.machine?.watchdog === 'restart' && { watchdog: true as const }),
+  // The VMM itself is the other side, so each guest may have the same number.
+  ...(spec.machine?.vsock === true && { vsock: { cid: guestCid, socket: join(socketFolder(spec), chSockets.vsock) } }),
   ...(spec.machine?.balloon === true && {
     balloon: { size: 0 as const, deflate_on_oom: true as const, free_page_reporting: true as const },
   }),

@@ -1,4 +1,5 @@
-import { access, chown, writeFile } from 'node:fs/promises';
+import { access } from 'node:fs/promises';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Thread } from '../../../../../core/host/cpus/affinity';
@@ -45,6 +46,7 @@ import {
 } from '../vmm-driver';
 import { forcedExit, type VmExit } from '../vmm-exit';
 import { ChClient } from './ch-client';
+import { chCommandLine, makeLog } from './ch-command-line';
 import { chConfig, chEvents, checkForCh, checkNicForCh, chLogs, chSockets, tapFacts } from './ch-config';
 import { dumpChMemory, settleChDump } from './ch-core-dump';
 import { firmwaresOf } from './ch-firmware';
@@ -53,9 +55,9 @@ import { readWatchdog } from './ch-watchdog';
 import { readEvents, shutDownInOrder } from './ch-events';
 import { awaitApi, chTrialFile, probeCh, type ChFacts, type ChProbeOptions } from './ch-probe';
 import { asVerbFailure, chSession } from './ch-session';
+import { dialVsock } from './ch-vsock';
 import { unixTransport } from './ch-transport';
 import { chWarning } from './ch-warning';
-import { eventFd } from '../../../../../core/host/sandbox/launcher-messages';
 
 /** Milliseconds. */
 const deadlines = { shutdown: 5000, terminate: 3000, kill: 10_000, wait: 60_000 } as const;
@@ -65,6 +67,7 @@ const machineCapabilities = [
   'watchdog-restart',
   'panic-policy',
   'balloon',
+  'vsock',
   'disk-limits',
   'nic-limits',
   'huge-pages',
@@ -135,7 +138,7 @@ export class CloudHypervisorDriver extends VmmDriver {
   }
 
   validate(spec: VmSpec): void {
-    checkSpec(spec, [chSockets.api, chSockets.serial]);
+    checkSpec(spec, [chSockets.api, chSockets.serial, chSockets.vsock]);
     checkForCh(spec, this.options.payload);
     checkFirmware(spec, firmwaresOf(this.options.payload), 'Cloud Hypervisor');
     checkMachine(spec, machineCapabilities, 'Cloud Hypervisor');
@@ -166,7 +169,7 @@ export class CloudHypervisorDriver extends VmmDriver {
       {
         kind: this.kind,
         program: binary,
-        args: this.commandLine(spec, ownLog),
+        args: chCommandLine(spec, ownLog),
         checks: together(
           checkResources(spec),
           boot.check(),
@@ -362,6 +365,11 @@ export class CloudHypervisorDriver extends VmmDriver {
     return asked > 0;
   }
 
+  override async vsock(handle: VmHandle, port: number): Promise<Socket> {
+    await this.clientOf(handle);
+    return dialVsock(join(socketFolder(handle), chSockets.vsock), handle.user, port);
+  }
+
   serialSocket(handle: VmHandle): string {
     return join(socketFolder(handle), chSockets.serial);
   }
@@ -382,20 +390,6 @@ export class CloudHypervisorDriver extends VmmDriver {
     );
     if (shutDownInOrder(events) || (events.length > 0 && !socketLeft)) return record.settleGuestPowerOff();
     return settleEndedByItself(handle, 'Cloud Hypervisor', chLogs.output, this.log);
-  }
-
-  private commandLine(spec: VmSpec, log: string): string[] {
-    return [
-      '--api-socket',
-      `path=${join(socketFolder(spec), chSockets.api)}`,
-      '--event-monitor',
-      `fd=${eventFd}`,
-      '--log-file',
-      log,
-      '-v',
-      '--seccomp',
-      'true',
-    ];
   }
 
   /**
@@ -448,11 +442,5 @@ export class CloudHypervisorDriver extends VmmDriver {
       );
   }
 }
-
-/** Its own log, which it opens by itself: a file that it may write to, in a place where it can put no other. */
-const makeLog = async (path: string, user: number): Promise<void> => {
-  await writeFile(path, '', { mode: 0o600 });
-  await chown(path, user, user);
-};
 
 const keyOf = (handle: VmHandle): string => `${handle.process.pid}/${handle.process.startTime}`;

@@ -31,6 +31,7 @@ export const cloudHypervisorEntry: VmmDriverEntry = {
     'watchdog-restart',
     'panic-policy',
     'balloon',
+    'vsock',
   ],
   rank: () => 0,
   make: ({ config: { cloudHypervisor }, cacheDir, sandbox, log }) => {

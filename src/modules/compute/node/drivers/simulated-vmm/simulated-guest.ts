@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { SimulationKnobs } from './knobs';
 import type { SerialPort } from './serial-port';
 
@@ -9,6 +10,9 @@ export interface GuestHooks {
   /** Its watchdog, where it has one, was told nothing for too long. */
   watchdog: () => void;
 }
+
+/** At which it sends back what comes. */
+export const echoPort = 7;
 
 /** In characters. */
 const unreadLimit = 4096;
@@ -37,6 +41,11 @@ export class SimulatedGuest {
     this.ignores = !knobs.obeyPowerButton;
     serial.onInput((text) => this.typed(text));
     serial.write('Linux version 0.0.0 (simulated guest)\nready\n');
+  }
+
+  /** What listens at a port of its vsock. */
+  listener(port: number): ((stream: Socket) => void) | undefined {
+    return port === echoPort ? (stream) => void stream.pipe(stream) : undefined;
   }
 
   powerButton(): void {

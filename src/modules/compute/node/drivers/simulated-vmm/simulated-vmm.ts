@@ -9,6 +9,7 @@ import { SerialPort } from './serial-port';
 import { SimulatedGuest } from './simulated-guest';
 import { presentConfig } from './present';
 import { validateConfig } from './validation';
+import { VsockPort } from './vsock-port';
 import { randomMac, type VmConfig } from './vm-config';
 
 /** How the VMM's process ends: an exit code or a signal. */
@@ -24,6 +25,7 @@ const bootHeading = 'The VM could not boot';
 export class SimulatedVmm {
   readonly profile: VersionProfile;
   readonly serial: SerialPort;
+  private readonly vsock: VsockPort;
   config: VmConfig | null = null;
   vm: OwnedVm | null = null;
   /** A VM on its way to another VMM is locked; what vm.info says of it stays as it was. */
@@ -48,6 +50,7 @@ export class SimulatedVmm {
   ) {
     this.profile = profiles[knobs.version];
     this.serial = new SerialPort(this.profile, knobs.resources === 'real');
+    this.vsock = new VsockPort(knobs.drivers ? (port) => this.vm?.guest?.listener(port) : null);
     events.emit('vmm', 'starting');
   }
 
@@ -128,6 +131,12 @@ export class SimulatedVmm {
       vm.build(config, heading);
       if (!this.consolesOpen) await this.serial.open(config.serial, heading);
       this.consolesOpen = true;
+      if (config.vsock)
+        await this.vsock.open(config.vsock.socket, heading).catch((error: unknown) => {
+          // As the lists of devices: a second boot goes on without.
+          config.vsock = null;
+          throw error;
+        });
     } catch (error) {
       if (vm.making) config[vm.making] = null;
       vm.dispose();
@@ -352,7 +361,7 @@ export class SimulatedVmm {
 
   async closeConsoles(): Promise<void> {
     this.consolesOpen = false;
-    await this.serial.close();
+    await Promise.all([this.serial.close(), this.vsock.close()]);
   }
 
   private needFile(path: string | null, heading: string, text: string): void {

@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { access, readFile, rm, writeFile } from 'node:fs/promises';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
@@ -14,6 +15,7 @@ import type { VmmInventory } from '../../../contract/vmm.inventory';
 import { ChClient } from '../cloud-hypervisor/ch-client';
 import { chConfig, chSockets, type ChPayload } from '../cloud-hypervisor/ch-config';
 import { dumpChMemory, settleChDump } from '../cloud-hypervisor/ch-core-dump';
+import { dialVsock } from '../cloud-hypervisor/ch-vsock';
 import { chSession } from '../cloud-hypervisor/ch-session';
 import type { ChTransport } from '../cloud-hypervisor/ch-transport';
 import { ExitRecord } from '../common/exit-record';
@@ -107,6 +109,7 @@ const machineCapabilities = [
   'huge-pages',
   'shared-memory',
   'balloon',
+  'vsock',
 ] as const satisfies VmmCapability[];
 const payload: ChPayload = { firmware: '/simulated', kernel: '', cmdline: '' };
 
@@ -178,7 +181,7 @@ export class SimulatedDriver extends VmmDriver {
   }
 
   validate(spec: VmSpec): void {
-    checkSpec(spec, [chSockets.serial]);
+    checkSpec(spec, [chSockets.serial, chSockets.vsock]);
     checkMachine(spec, machineCapabilities, 'the simulated VMM');
   }
 
@@ -188,7 +191,7 @@ export class SimulatedDriver extends VmmDriver {
     const files = RunFiles.prepare(spec.runDir, spec.logDir);
     const token = randomUUID();
     try {
-      await unlinkAll(spec.runDir, [chSockets.serial]);
+      await unlinkAll(spec.runDir, [chSockets.serial, chSockets.vsock]);
       new ExitRecord(spec.runDir).clear();
       const { client } = await this.launch(spec, token);
       // One that goes on from a suspension may have one that holds something.
@@ -232,7 +235,7 @@ export class SimulatedDriver extends VmmDriver {
       await new ExitRecord(handle.runDir).settle(forcedExit);
       await running.kill();
     }
-    await unlinkAll(handle.runDir, [chSockets.serial, stateFile, pausedFile]);
+    await unlinkAll(handle.runDir, [chSockets.serial, chSockets.vsock, stateFile, pausedFile]);
   }
 
   async reset(handle: VmHandle): Promise<void> {
@@ -360,6 +363,11 @@ export class SimulatedDriver extends VmmDriver {
     return new ExitRecord(handle.runDir).settle(crashed('unknown', 'the simulated VMM is gone'));
   }
 
+  override async vsock(handle: VmHandle, port: number): Promise<Socket> {
+    await this.need(handle);
+    return dialVsock(join(handle.runDir, chSockets.vsock), noUser, port);
+  }
+
   serialSocket(handle: VmHandle): string {
     return join(handle.runDir, chSockets.serial);
   }
@@ -402,7 +410,7 @@ export class SimulatedDriver extends VmmDriver {
     const meanwhile = table.get(handle.runDir);
     if (meanwhile) return meanwhile;
     if (ending.has(handle.runDir)) return null;
-    await unlinkAll(spec.runDir, [chSockets.serial]);
+    await unlinkAll(spec.runDir, [chSockets.serial, chSockets.vsock]);
     const again = await this.launch(spec, token);
     if (balloon > 0) await again.client.resize({ desired_balloon: balloon });
     if (await exists(join(handle.runDir, pausedFile))) await chSession.pause(again.client);

@@ -23,6 +23,7 @@ export const simulatedEntry: VmmDriverEntry = {
     'huge-pages',
     'shared-memory',
     'balloon',
+    'vsock',
   ],
   // Only taken when nothing real is there.
   rank: () => 3,

@@ -1,0 +1,70 @@
+import type { Socket } from 'node:net';
+import { connectOwned } from '../../../../../core/host/files/owned-socket';
+import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
+import { noVsock } from '../vmm-driver';
+
+/** Milliseconds that the VMM may take to say what became of it: a guest without a driver never says anything. */
+const deadlineMs = 5000;
+/** Longest answer, in bytes: `OK ` and a port. */
+const longestAnswer = 16;
+const lineFeed = 0x0a;
+
+const refused = (port: number): VerbFailure =>
+  new VerbFailure('vsock_refused', `Nothing in its guest listens at port ${port}.`, true);
+const silent = (): VerbFailure =>
+  new VerbFailure(
+    'vsock_silent',
+    'Its guest does not answer: it has no driver for vsock, or has not come up yet.',
+    false,
+  );
+
+/**
+ * A stream to a port of the guest, by the VMM's socket at `path`, which must be that user's. The VMM is the other side for
+ * its guest, so nothing of the host has an address there, and guests do not reach each other.
+ */
+export const dialVsock = async (
+  path: string,
+  user: number,
+  port: number,
+  timeoutMs: number = deadlineMs,
+): Promise<Socket> => {
+  const socket = await connectOwned(path, user).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'ENOENT' ? noVsock() : silent();
+  });
+  // Whoever takes it over hears of its end by its closing.
+  socket.on('error', () => undefined);
+  try {
+    await accepted(socket, port, timeoutMs);
+    return socket;
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  }
+};
+
+/** Reads the VMM's answer and not a byte more: what follows is the guest's. */
+const accepted = (socket: Socket, port: number, timeoutMs: number): Promise<void> =>
+  new Promise((resolve, reject) => {
+    let said = '';
+    const settle = (failure?: VerbFailure): void => {
+      clearTimeout(timer);
+      socket.off('readable', read);
+      socket.off('close', closed);
+      if (failure) reject(failure);
+      else resolve();
+    };
+    const closed = (): void => settle(refused(port));
+    const timer = setTimeout(() => settle(silent()), timeoutMs);
+    const read = (): void => {
+      for (;;) {
+        const byte = socket.read(1) as Buffer | null;
+        if (byte === null) return;
+        if (byte[0] === lineFeed) return settle(/^OK \d+$/.test(said) ? undefined : refused(port));
+        said += byte.toString('latin1');
+        if (said.length > longestAnswer) return settle(refused(port));
+      }
+    };
+    socket.on('readable', read);
+    socket.once('close', closed);
+    socket.write(`CONNECT ${port}\n`);
+  });
