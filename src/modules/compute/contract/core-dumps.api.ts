@@ -6,7 +6,7 @@ import { coreDumpFile } from './core-dumps';
 
 export const coreDumpRequest = z.strictObject({ format: z.enum(coreDumpFormats).default('elf') }).prefault({});
 /** A core dump that its host has. */
-export const coreDump = coreDumpFile.meta({ id: 'CoreDump' });
+const coreDump = coreDumpFile.meta({ id: 'CoreDump' });
 export const coreDumpWithTask = instanceWithTask.extend({ coreDumpId: field.id }).meta({ id: 'CoreDumpWithTask' });
 /** All of an instance's, the newest first. */
 export const coreDumps = z.object({ items: z.array(coreDump) }).meta({ id: 'CoreDumps' });
