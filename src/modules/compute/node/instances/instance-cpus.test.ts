@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { poweredOff } from '../drivers/vmm-exit';
 import { AgentsOfAHost } from './agents-of-a-host-suite';
 import type { InstanceManager } from './instance.manager';
@@ -126,6 +128,19 @@ describe('CPUs that an instance has for itself', () => {
     expect(driver.places).toContainEqual({ when: 'later', cpus: { own: null, process: [0] } });
     await expect(bring(randomUUID(), 2, 'on', next)).rejects.toMatchObject({ code: 'no_dedicated_cpus' });
     expect(await bring(randomUUID(), 1, 'on', next)).toMatchObject({ dedicatedCpus: [3] });
+  });
+
+  it('are not given to others while the record of one that may run on them cannot be read', async () => {
+    const id = randomUUID();
+    await bring(id, 2);
+    const file = join(host.store.directory(id), 'instance.json');
+    writeFileSync(file, readFileSync(file, 'utf8').replace('"starting":false', '"starting":"perhaps"'));
+    const next = host.agent(driver);
+    await next.start();
+    expect(next.list()).toMatchObject([{ instanceId: id, state: 'unknown' }]);
+    await expect(bring(randomUUID(), 2, 'on', next)).rejects.toMatchObject({ code: 'no_dedicated_cpus' });
+    await next.remove(id, generation);
+    expect(await bring(randomUUID(), 3, 'on', next)).toMatchObject({ dedicatedCpus: [1, 2, 3] });
   });
 
   it('are free after a start that was cut', async () => {

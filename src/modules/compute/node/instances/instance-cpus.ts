@@ -20,7 +20,11 @@ export class InstanceCpus {
 
   /** Takes what a record says. False when another instance has one of them: then other ones are due. */
   claim({ instanceId, cpus }: Pick<InstanceRecord, 'instanceId' | 'cpus'>): boolean {
-    const all = flat(cpus ?? []);
+    return this.take(instanceId, flat(cpus ?? []));
+  }
+
+  /** As `claim`, of one whose record cannot be read: it may run on them. */
+  take(instanceId: string, all: readonly number[]): boolean {
     if (all.some((cpu) => (this.owners.get(cpu) ?? instanceId) !== instanceId)) return false;
     for (const cpu of all) this.owners.set(cpu, instanceId);
     return true;

@@ -169,6 +169,7 @@ export class InstanceMachines {
 
   /** Those on record are theirs, before any is given. Where two say the same one, the second has none. */
   claimCpus(records: readonly InstanceRecord[]): void {
+    for (const { instanceId, cpus } of this.records.unreadable()) this.cpus.take(instanceId, cpus);
     for (const record of records) {
       if (this.cpus.claim(record)) continue;
       this.log.error(

@@ -42,6 +42,11 @@ export class InstanceRecords {
     return [...this.records.values()];
   }
 
+  /** Those that cannot be read. */
+  unreadable(): LostInstance[] {
+    return [...this.lost.values()];
+  }
+
   has(instanceId: string): boolean {
     return this.records.has(instanceId) || this.lost.has(instanceId);
   }

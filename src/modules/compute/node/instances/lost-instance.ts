@@ -7,6 +7,8 @@ export interface LostInstance {
   reason: string;
   /** User id of its VMM, so that no other instance is given it; null when it never had one. */
   user: number | null;
+  /** CPUs that its machine may have for itself, so that no other instance is given them. */
+  cpus: number[];
 }
 
 /** What can be told of an instance without its record. */
@@ -15,7 +17,17 @@ export const lostInstance = async (
   reason: string,
   text: string,
   runDirectory: string,
-): Promise<LostInstance> => ({ instanceId, reason, user: recordedUser(text) ?? (await folderUser(runDirectory)) });
+): Promise<LostInstance> => ({
+  instanceId,
+  reason,
+  user: recordedUser(text) ?? (await folderUser(runDirectory)),
+  cpus: recordedCpus(text),
+});
+
+const recordedCpus = (text: string): number[] =>
+  [...text.matchAll(/"cpus":\[(\d{1,5}(?:,\d{1,5}){0,1023})\]/g)].flatMap(([, list = '']) =>
+    list.split(',').map(Number),
+  );
 
 const recordedUser = (text: string): number | null => {
   const found = /"user":(\d{1,10})\b/.exec(text)?.[1];
