@@ -12,7 +12,7 @@ export interface GuestHooks {
 }
 
 /** At which it sends back what comes. */
-export const echoPort = 7;
+const echoPort = 7;
 
 /** In characters. */
 const unreadLimit = 4096;
