@@ -35,8 +35,11 @@ describe('what the hardware of real guests is', () => {
     await giveBack?.();
   }, 2 * minutes);
 
-  const act = async (verb: 'stop' | 'start' | 'suspend' | 'resume' | 'resize', body: object = {}, end?: string) =>
-    cloud.settled((await cloud.api.ok('POST', `/instances/app/actions/${verb}?project=default`, body)).taskId, end);
+  const act = async (
+    verb: 'stop' | 'start' | 'suspend' | 'resume' | 'resize' | 'rescue' | 'unrescue',
+    body: object = {},
+    end?: string,
+  ) => cloud.settled((await cloud.api.ok('POST', `/instances/app/actions/${verb}?project=default`, body)).taskId, end);
   const host = async () => {
     const { items } = await cloud.api.ok('GET', '/hosts');
     const capacity = items[0]?.capacity;
@@ -159,7 +162,7 @@ describe('what the hardware of real guests is', () => {
     );
 
     it(
-      'says so when its host has them no more, leaves nothing, and starts once they are back',
+      'says so when its host has them no more, leaves nothing, and starts once they are back, also in rescue',
       async () => {
         const kept = '/proc/sys/vm/nr_hugepages';
         writeFileSync(kept, String(pages - 1));
@@ -173,6 +176,12 @@ describe('what the hardware of real guests is', () => {
         await act('start');
         await ready();
         expect(freeHugePages()).toBe(4);
+        await act('stop');
+        await act('rescue', { image: 'linux' });
+        expect(freeHugePages()).toBe(4);
+        await act('unrescue');
+        expect(freeHugePages()).toBe(pages + 4);
+        expect(await host()).toEqual({ memory: 0, huge: room(memoryBytes) });
         await cloud.settled((await cloud.api.ok('DELETE', '/instances/app?project=default')).taskId);
         expect(freeHugePages()).toBe(pages + 4);
         expect(await host()).toEqual({ memory: 0, huge: room(0) });

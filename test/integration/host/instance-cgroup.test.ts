@@ -66,6 +66,16 @@ const whole = existsSync('/sys/fs/cgroup/cgroup.controllers');
     expect(limit(pid, 'pids.max')).toBe(String(512 + 16));
   });
 
+  it('has no memory for huge pages, unless the kernel counts them', async () => {
+    const id = randomUUID();
+    ids.push(id);
+    const child = program('sleep 600');
+    const place = await makeCgroup(id, { memoryBytes: 0, hugePageBytes: 64 * mebibyte, vcpus: 2 });
+    expect(await place(child.pid)).toEqual({ enforced: true, reason: '' });
+    const counted = /^\S+ \S+ cgroup2 \S*memory_hugetlb_accounting/m.test(readFileSync('/proc/self/mounts', 'utf8'));
+    expect(limit(child.pid, 'memory.max')).toBe(String((counted ? 64 + 256 : 256) * mebibyte));
+  });
+
   it('gets other limits while it runs, and none where there is no group', async () => {
     const id = randomUUID();
     await changeLimits(id, { memoryBytes: mebibyte, vcpus: 1 });
