@@ -41,7 +41,8 @@ export class CoreDumpInstanceWorkflow extends Workflow<Input> {
         verb: instanceCoreDump,
         node: (c) => c.out.begin.hostId,
         args: ({ input: { instanceId, dumpId, format } }) => ({ instanceId, dumpId, format }),
-        retry: { attempts: 3 },
+        // Long enough for an agent that restarts in the midst of it: some 25 s.
+        retry: { attempts: 8 },
         undo: {
           verb: instanceCoreDumpAbsent,
           node: (c) => c.out.begin?.hostId,
