@@ -69,6 +69,16 @@ describe('guests with dedicated CPUs, beside others', () => {
       expect(await places(shared)).toEqual(['0']);
       expect(await capacity()).toMatchObject({ vcpusUsed: 1, dedicatedCpusUsed: 1, nodes: [{ dedicatedCpusUsed: 1 }] });
       await answers('app');
+      // On which it is, is for those who may see hosts.
+      const user = { name: 'tenant', password: 'a long enough password' };
+      const { id } = await cloud.api.ok('POST', '/users', user);
+      const { items } = await cloud.api.ok('GET', '/projects');
+      await cloud.api.ok('PUT', `/projects/${items[0]?.id ?? ''}/members/${id}`, { role: 'member' });
+      const admin = cloud.api.token;
+      await cloud.api.login(user.name, user.password);
+      const seen = await cloud.instance('app');
+      cloud.api.token = admin;
+      expect(seen).toMatchObject({ host: null, dedicatedCpus: null, flavor: { hardware: { cpuPolicy: 'dedicated' } } });
     },
     4 * minutes,
   );
