@@ -71,7 +71,7 @@ export const confineThreads = async (
 const rounds = 5;
 
 /** The CPUs that this process may run on: of all that there are, those that its cpuset and its affinity leave it. */
-export const dedicatedCpus = async (root = '/'): Promise<number[] | null> => {
+export const availableCpus = async (root = '/'): Promise<number[] | null> => {
   const status = await readFile(`${root}/proc/self/status`, 'utf8').catch(() => '');
   return parseCpuList(field(status, 'Cpus_allowed_list'));
 };

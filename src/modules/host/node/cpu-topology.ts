@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { availableParallelism, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { dedicatedCpus } from '../../../core/host/cpus/affinity';
+import { availableCpus } from '../../../core/host/cpus/affinity';
 import { parseCpuList } from '../../../core/host/cpus/cpu-list';
 import type { CpuTopology, HostNode } from '../contract/cpu-topology';
 
@@ -23,7 +23,7 @@ const cpusIn = async (path: string): Promise<number[] | null> => {
 export const readCpuTopology = async (dedicated: readonly number[], root = '/'): Promise<CpuTopology> => {
   const cpuDir = join(root, 'sys/devices/system/cpu');
   const online = await cpusIn(join(cpuDir, 'online'));
-  const own = await dedicatedCpus(root);
+  const own = await availableCpus(root);
   const all = online ?? own ?? Array.from({ length: availableParallelism() }, (_, cpu) => cpu);
   const usable = new Set(own === null ? all : all.filter((cpu) => own.includes(cpu)));
   const cores = await coresOf(cpuDir, usable);
