@@ -179,6 +179,36 @@ describe('cloud-hypervisor: what only it does', () => {
     }
   });
 
+  it('tells of each reset of its guest, also after one that was asked for while nobody listened', async () => {
+    const driver = driverOf();
+    const handle = await driver.start(spec);
+    const stop = new AbortController();
+    const resetItself = async (): Promise<void> => {
+      const serial = await SerialClient.connect(driver.serialSocket(handle));
+      await serial.expect('ready');
+      serial.type('r');
+      await serial.ended();
+    };
+    try {
+      // One of its own before: it is not what was asked for.
+      await resetItself();
+      await driver.reset(handle);
+      const told: GuestEvent['kind'][] = [];
+      driver.waitExit(handle, stop.signal, ({ kind }) => told.push(kind)).catch(() => undefined);
+      for (const times of [1, 2]) {
+        await resetItself();
+        await waitFor('the reset', () => told.length >= times, 20_000);
+      }
+      await driver.reset(handle);
+      await resetItself();
+      await waitFor('the reset', () => told.length >= 3, 20_000);
+      expect(told).toEqual(['reset', 'reset', 'reset']);
+    } finally {
+      stop.abort();
+      await driver.kill(handle);
+    }
+  });
+
   it('tells of a watchdog that restarted its guest, also while no agent was there', async () => {
     const driver = driverOf({ watchdogMs: 300 }, 'watchdog');
     const handle = await driver.start({ ...spec, machine: { watchdog: 'restart' } });

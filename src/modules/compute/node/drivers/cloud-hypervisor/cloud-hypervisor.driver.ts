@@ -1,4 +1,4 @@
-import { access } from 'node:fs/promises';
+import { access, stat } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
@@ -80,7 +80,8 @@ const machineCapabilities = [
 export class CloudHypervisorDriver extends VmmDriver {
   readonly kind = 'cloud-hypervisor' as const;
   private facts: Promise<ChFacts> | null = null;
-  private readonly resetsAsked = new Map<string, number>();
+  /** How long a VM's file of events was, in bytes, when each reset was asked for that is not answered there yet. */
+  private readonly resetsAsked = new Map<string, number[]>();
   private readonly clients = new Map<string, { client: ChClient; verified: Promise<boolean> }>();
 
   constructor(
@@ -239,7 +240,13 @@ export class CloudHypervisorDriver extends VmmDriver {
   async reset(handle: VmHandle): Promise<void> {
     const client = await this.clientOf(handle);
     const key = keyOf(handle);
-    this.resetsAsked.set(key, (this.resetsAsked.get(key) ?? 0) + 1);
+    const told = await stat(join(handle.runDir, chEvents)).then(
+      ({ size }) => size,
+      () => 0,
+    );
+    const asked = this.resetsAsked.get(key) ?? [];
+    this.resetsAsked.set(key, asked);
+    asked.push(told);
     await chSession.reset(client);
   }
 
@@ -342,7 +349,7 @@ export class CloudHypervisorDriver extends VmmDriver {
     if (tell)
       followGuest(
         events,
-        { asked: () => this.resetWasAsked(handle), fired: () => readWatchdog(handle) },
+        { asked: (at) => this.resetWasAsked(handle, at), fired: () => readWatchdog(handle) },
         tell,
         following,
       );
@@ -358,11 +365,13 @@ export class CloudHypervisorDriver extends VmmDriver {
     return this.settleEnded(handle);
   }
 
-  /** Each answers for one that the VMM tells of. */
-  private resetWasAsked(handle: VmHandle): boolean {
-    const asked = this.resetsAsked.get(keyOf(handle)) ?? 0;
-    if (asked > 0) this.resetsAsked.set(keyOf(handle), asked - 1);
-    return asked > 0;
+  /** Each answers for one that the VMM tells of, at that byte of its file of events. */
+  private resetWasAsked(handle: VmHandle, at: number): boolean {
+    const asked = this.resetsAsked.get(keyOf(handle)) ?? [];
+    const answered = asked.findIndex((told) => told <= at);
+    if (answered < 0) return false;
+    asked.splice(answered, 1);
+    return true;
   }
 
   override async vsock(handle: VmHandle, port: number): Promise<Socket> {
