@@ -27,8 +27,8 @@ describe('secrets', () => {
     given.add(passwordOf('keeper'));
     instanceId = randomUUID();
     await stack.db.database.query(
-      `INSERT INTO instance (id, project_id, name, hostname, description, flavor_id, flavor_name, vcpus, memory_bytes, disk_bytes, image_id, image_name, architecture, nics, ssh_keys, user_data, stop_grace_seconds, host_id, vmm, state, power, created_by)
-       VALUES ($1, $2, 'vm', 'vm', '', $1, 'tiny', 1, 1, 1, $1, 'image', 'x86_64', '[]', '[]', '', 30, $1, 'qemu', 'running', 'on', 'test')`,
+      `INSERT INTO instance (id, project_id, name, hostname, description, flavor_id, flavor_name, vcpus, memory_bytes, disk_bytes, image_id, image_name, architecture, nics, ssh_keys, user_data, stop_grace_seconds, host_id, vmm, state, power, created_by, machine)
+       VALUES ($1, $2, 'vm', 'vm', '', $1, 'tiny', 1, 1, 1, $1, 'image', 'x86_64', '[]', '[]', '', 30, $1, 'qemu', 'running', 'on', 'test', '{"vsock": true}')`,
       [instanceId, project.id],
     );
   });
@@ -57,6 +57,8 @@ describe('secrets', () => {
     'POST /host-tokens': (h) => stack.admin.call('POST', '/host-tokens', {}, h),
     'POST /instances/{ref}/actions/console': (h) =>
       user.call('POST', `/instances/${instanceId}/actions/console`, undefined, h),
+    'POST /instances/{ref}/actions/vsock': (h) =>
+      user.call('POST', `/instances/${instanceId}/actions/vsock`, { port: 22 }, h),
   });
 
   it('are in no table in clear, whether given or made, with or without an Idempotency-Key', async () => {
