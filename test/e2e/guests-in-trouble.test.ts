@@ -79,7 +79,14 @@ describe('real guests that hang or panic', () => {
     async () => {
       const again = await boot('again', { panic: 'restart' });
       const before = await cloud.instance('again');
-      expect(before.machine).toEqual({ secureBoot: false, tpm: false, watchdog: null, panic: 'restart' });
+      expect(before.machine).toEqual({
+        secureBoot: false,
+        tpm: false,
+        balloon: false,
+        vsock: false,
+        watchdog: null,
+        panic: 'restart',
+      });
       again.type('panic\n');
       const restarted = await until(
         'again',

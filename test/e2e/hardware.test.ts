@@ -102,7 +102,13 @@ describe('what the hardware of real guests is', () => {
         const free = freeHugePages();
         const { taskId, instance } = await cloud.create('app', { flavor: 'huge', vmm: 'qemu' });
         await cloud.settled(taskId);
-        expect(instance.flavor.hardware).toEqual({ pageSize: '2MiB', sharedMemory: true, cpuModel: null });
+        expect(instance.flavor.hardware).toEqual({
+          pageSize: '2MiB',
+          sharedMemory: true,
+          cpuModel: null,
+          cpuPolicy: 'shared',
+          numaNodes: null,
+        });
         await ready();
         expect(freeHugePages()).toBe(free - pages);
         expect(await host()).toEqual({ memory: 0, huge: room(memoryBytes) });

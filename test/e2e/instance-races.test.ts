@@ -56,7 +56,7 @@ describe('verbs that are asked of one instance at once', () => {
       if (status === 202) expect(['succeeded', 'failed']).toContain((await cloud.settled(body.taskId)).state);
       else if (body.code === 'task_running')
         expect(body.task).toEqual({ id: expect.any(String), type: expect.stringMatching(/^instance\./) });
-      else expect(body.code).toMatch(/^instance_(running|stopped|starting|stopping|resizing)$/);
+      else expect(body.code).toMatch(/^(instance_(running|stopped|starting|stopping|resizing)|resize_needs_stop)$/);
     }
   };
 
