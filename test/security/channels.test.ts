@@ -217,12 +217,15 @@ describe('what is open', () => {
     // Each server tells by what is so when the event comes to it: both have told it before the membership is back.
     const watches = await Promise.all([first.admin, at(second, first.admin)].map((admin) => openLive(admin)));
     opened.push(...watches);
-    const before = channels.filter((c) => c.kind === 'live').map((c) => c.received);
+    const lives = channels.filter((c) => c.kind === 'live');
+    await waitFor('word that it sees less', () => lives.every((c) => c.rights === 1));
+    const before = lives.map((c) => c.received);
     await first.admin.ok('PATCH', `/projects/${who.project}`, { description: 'nothing that it may see' });
     await waitFor('the event', () => watches.every((watch) => watch.received.includes('nothing that it may see')));
     await first.admin.ok('PUT', `/projects/${who.project}/members/${who.name}`, { role: 'viewer' });
+    // What came until then is to be asked for, and is not told.
+    await waitFor('word that it sees more', () => lives.every((c) => c.rights === 2));
     await first.admin.ok('PATCH', `/projects/${who.project}`, { description: 'what it sees again' });
-    const lives = channels.filter((c) => c.kind === 'live');
     await waitFor('the later event', () => lives.every((c) => c.received.includes('what it sees again')));
     lives.forEach((c, i) => expect(c.received.slice(before[i]?.length)).not.toContain('nothing that it may see'));
   });

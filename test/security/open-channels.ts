@@ -14,6 +14,8 @@ export class OpenChannel {
   over: string | undefined;
   /** Text that came. */
   received = '';
+  /** How often live events have said that their user sees more or less than before. */
+  rights = 0;
 
   constructor(
     readonly kind: string,
@@ -94,6 +96,7 @@ export const openLive = (client: ApiClient): Promise<OpenChannel> =>
     const channel = new OpenChannel('live', (end, own) => {
       let said = 'cut';
       socket.on('event', (event: unknown) => (own.received += JSON.stringify(event)));
+      socket.on('rights', () => (own.rights += 1));
       socket.on('end', ({ code }: { code: string }) => (said = code));
       socket.on('disconnect', () => end(said));
       own.close = () => socket.disconnect();
