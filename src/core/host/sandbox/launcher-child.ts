@@ -87,6 +87,9 @@ const start = (id: number, chain: Chain): void => {
 };
 
 const letBegin = (id: number, chain: Started): void => {
+  const { pid } = chain.child;
+  // One that has ended lets nothing begin; that it has is told once we hear of it.
+  if (chain.heldBack && (pid === undefined || processStartTime(pid) === null)) return;
   if (chain.heldBack) (chain.child.stdio[blockFd] as Writable).end('\n');
   chain.heldBack = false;
   tell({ id, begun: true });
