@@ -12,7 +12,7 @@ const base = 192 * MiB;
 /** Where KVM is emulated a disk is read slowly: the kernel comes with the image. */
 const commandLine = 'console=ttyS0,115200 quiet loglevel=3 mitigations=off random.trust_cpu=on no_timer_check';
 
-type Verb = 'start' | 'stop' | 'reboot' | 'pause' | 'resume' | 'suspend' | 'resize';
+type Verb = 'balloon' | 'start' | 'stop' | 'reboot' | 'pause' | 'resume' | 'suspend' | 'resize';
 
 const real = realVmm();
 if (!real || !bootsGuests(real)) {
@@ -71,12 +71,28 @@ if (!real || !bootsGuests(real)) {
     it(
       'runs a guest, which gets its name and its address',
       async () => {
-        const { taskId } = await cloud.create('app', { maxVcpus: 2, maxMemoryBytes: base + 256 * MiB });
+        const { taskId } = await cloud.create('app', {
+          maxVcpus: 2,
+          maxMemoryBytes: base + 256 * MiB,
+          machine: { balloon: true },
+        });
         await cloud.settled(taskId, 'succeeded', 4 * minutes);
         expect(await cloud.instance('app')).toMatchObject({ state: 'running', vmm: 'cloud-hypervisor' });
         await withConsole((screen) => screen.until(/@@ ready app/, 3 * minutes));
         const { ports } = await cloud.instance('app');
         await has('ip -4 -o addr show dev eth0 | tr -s " " | cut -d " " -f 4 | cut -d / -f 1', `${ports[0]?.address}`);
+      },
+      10 * minutes,
+    );
+
+    it(
+      'gives memory back by its balloon, and gets it again',
+      async () => {
+        await act('balloon', { memoryBytes: 128 * MiB });
+        const held = () => cloud.api.ok('GET', '/instances/app/memory?project=default');
+        expect(await held()).toMatchObject({ memoryBytes: base, targetBytes: 128 * MiB, heldBytes: 128 * MiB });
+        await act('balloon', { memoryBytes: null });
+        expect(await held()).toMatchObject({ targetBytes: null, heldBytes: base });
       },
       10 * minutes,
     );

@@ -77,6 +77,7 @@ const tried = async (lab: LabHost, tally: Tally, binary: string | undefined): Pr
       name: 'cloud-hypervisor, the life of an instance',
       project: 'e2e',
       files: 'e2e/cloud-hypervisor',
+      env: { VC_STACK_TEST_PATIENCE: '5' },
       minutes: 30,
     },
     {
@@ -88,7 +89,7 @@ const tried = async (lab: LabHost, tally: Tally, binary: string | undefined): Pr
   ]) {
     if (!wanted(`${suite.name} ${suite.project}`)) continue;
     if (binary === undefined) tally.skip(`${suite.name}: needs a binary (--binary, VC_CLOUD_HYPERVISOR)`);
-    else await runInside(lab, { ...suite, env: real }, tally);
+    else await runInside(lab, { ...suite, env: { ...suite.env, ...real } }, tally);
   }
   // Last: it has ended the emulation of the whole host before (QEMU 10.0's assertion `bql_locked`).
   if (wanted('qemu contract'))

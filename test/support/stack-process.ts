@@ -18,6 +18,8 @@ export interface StackProcessOptions {
   args?: string[];
 }
 
+const startSeconds = 90 * Number(process.env['VC_STACK_TEST_PATIENCE'] ?? 1);
+
 /** One `vc-stack` process from the build, as a user would start it. */
 export class StackProcess {
   private child: ChildProcess | undefined;
@@ -40,15 +42,15 @@ export class StackProcess {
 
   /**
    * Resolves when the process says that it has started; rejects with the end of its log when it ends before or takes
-   * over 90 s.
+   * over 90 s; `VC_STACK_TEST_PATIENCE` times as long where a whole host is emulated.
    */
   async start(): Promise<void> {
     const child = this.spawn();
     this.child = child;
     await new Promise<void>((done, fail) => {
       const timer = setTimeout(
-        () => fail(new Error(`${this.options.name} did not start within 90 s:\n${this.tail()}`)),
-        90_000,
+        () => fail(new Error(`${this.options.name} did not start within ${startSeconds} s:\n${this.tail()}`)),
+        startSeconds * 1000,
       );
       child.once('message', () => {
         clearTimeout(timer);
