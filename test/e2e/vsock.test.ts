@@ -1,7 +1,8 @@
 import { execFileSync, spawn, spawnSync, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import WebSocket from 'ws';
 import { SimulatedCloud } from '../model/simulated-cloud';
@@ -88,6 +89,24 @@ describe('streams to ports of guests', () => {
       body: { code: 'instance_stopped' },
     });
     await cloud.settled((await cloud.api.ok('POST', '/instances/web/actions/start?project=default')).taskId);
+  }, 60_000);
+
+  it('say that the guest is silent, and not that its host is, where the VMM never answers', async () => {
+    await make('mute', true);
+    const { id } = await cloud.api.ok('GET', '/instances/mute?project=default');
+    const kept = join(cloud.directory, 'sim0', 'state', 'compute', 'instances', id, 'instance.json');
+    const { handle } = JSON.parse(readFileSync(kept, 'utf8')) as { handle: { runDir: string } };
+    const path = join(handle.runDir, 'vsock.sock');
+    rmSync(path);
+    const silent = createServer((socket) => void socket.resume()).listen(path);
+    try {
+      await once(silent, 'listening');
+      const asked = await ended(vcctl('instance', 'vsock', 'mute', echo));
+      expect([asked.code === 0, asked.said]).toEqual([false, expect.stringContaining('Its guest does not answer')]);
+    } finally {
+      silent.close();
+    }
+    await cloud.settled((await cloud.api.ok('DELETE', '/instances/mute?project=default')).taskId);
   }, 60_000);
 
   it('are 32 to a guest at most, and end with its machine', async () => {

@@ -22,6 +22,7 @@ import { argsFor, knownRevision } from '../verbs/revisions';
 import type { Verb, WireArgs } from '../verbs/verb';
 import { streamRefused } from './stream-refused';
 import { verbError } from './verb-error';
+import { streamOpenMs } from './node-route';
 
 const verbResult = z.object({ result: z.unknown() });
 const inTurn = z.object({
@@ -185,7 +186,7 @@ export class HttpsNodeCaller extends NodeCaller {
         minVersion,
         checkServerIdentity: mustBeHost(hostId),
         headers: { connection: 'Upgrade', upgrade: 'vc-stream' },
-        timeout: connectTimeoutMs,
+        timeout: streamOpenMs,
       });
       req.once('upgrade', (_res, socket, head) => {
         socket.setTimeout(0);

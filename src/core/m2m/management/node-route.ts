@@ -35,6 +35,12 @@ export abstract class ManagementClient {
   abstract post(path: string, body: unknown): Promise<unknown>;
 }
 
+/**
+ * Milliseconds that management waits for a host to open a stream. A handler that needs time says why it cannot before
+ * that, or its host is said not to answer.
+ */
+export const streamOpenMs = 5_000;
+
 /** Node half: a byte-stream endpoint on port 8444, opened by `NodeCaller.stream`. */
 export abstract class StreamHandlers {
   abstract streams(): StreamHandler[];

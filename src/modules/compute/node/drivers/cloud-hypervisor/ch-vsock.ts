@@ -1,10 +1,14 @@
 import type { Socket } from 'node:net';
 import { connectOwned } from '../../../../../core/host/files/owned-socket';
+import { streamOpenMs } from '../../../../../core/m2m/management/node-route';
 import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
 import { noVsock } from '../vmm-driver';
 
-/** Milliseconds that the VMM may take to say what became of it: a guest without a driver never says anything. */
-const deadlineMs = 5000;
+/**
+ * Milliseconds that the VMM may take to say what became of it: a guest without a driver never says anything, and that is
+ * to be told while whoever asked still listens.
+ */
+const deadlineMs = streamOpenMs - 2000;
 /** Longest answer, in bytes: `OK ` and a port. */
 const longestAnswer = 16;
 const lineFeed = 0x0a;
