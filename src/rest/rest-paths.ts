@@ -1,4 +1,4 @@
-// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 e1b2cda6c1e9f44338735fd8aa26c5e58825c662508a24357279be07aa0105d5
+// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 e327de50a696a2fe42a3c5daecec30d6450bb1eb36def60f2a9c0e5ba58c2606
 export interface paths {
   '/api-tokens': {
     parameters: {
@@ -1271,6 +1271,12 @@ export interface paths {
             }[];
             protected?: boolean | null;
             restartPolicy?: ('never' | 'on-failure') | null;
+            shares?:
+              | {
+                  readonly?: boolean | null;
+                  share: string;
+                }[]
+              | null;
             sshKeys?: string[] | null;
             stopGraceSeconds?: number | null;
             tags?: string[] | null;
@@ -2773,6 +2779,12 @@ export interface paths {
             }[];
             protected?: boolean | null;
             restartPolicy?: ('never' | 'on-failure') | null;
+            shares?:
+              | {
+                  readonly?: boolean | null;
+                  share: string;
+                }[]
+              | null;
             sshKeys?: string[] | null;
             stopGraceSeconds?: number | null;
             tags?: string[] | null;
@@ -2869,6 +2881,12 @@ export interface paths {
             }[];
             protected?: boolean | null;
             restartPolicy?: ('never' | 'on-failure') | null;
+            shares?:
+              | {
+                  readonly?: boolean | null;
+                  share: string;
+                }[]
+              | null;
             sshKeys?: string[] | null;
             stopGraceSeconds?: number | null;
             tags?: string[] | null;
@@ -3552,6 +3570,52 @@ export interface paths {
         };
       };
     };
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/shares': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** The directories of hosts that instances of the project can mount */
+    get: {
+      parameters: {
+        query?: {
+          cursor?: string;
+          limit?: number;
+          /** @description Project by id or name. */
+          project?: string;
+          /** @description Part of a name, or the beginning of an id or of an address. One or two letters are found where a word begins. */
+          q?: string;
+        };
+        header?: never;
+        path?: never;
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': {
+              items: components['schemas']['Share'][];
+              next: string | null;
+            };
+          };
+        };
+      };
+    };
+    put?: never;
+    post?: never;
+    delete?: never;
     options?: never;
     head?: never;
     patch?: never;
@@ -4905,6 +4969,13 @@ export interface components {
           name: string;
           totalBytes: number;
         }[];
+        shares: {
+          name: string;
+          projects: string[];
+          readonly: boolean;
+          reason: string;
+          usable: boolean;
+        }[];
         vmms: {
           accel: string;
           capabilities: string[];
@@ -5029,6 +5100,7 @@ export interface components {
       };
       guest: {
         looping: boolean;
+        lost: string[];
         /** Format: date-time */
         panickedAt: string | null;
         /** Format: date-time */
@@ -5101,6 +5173,10 @@ export interface components {
       } | null;
       /** @enum {string} */
       restartPolicy: 'never' | 'on-failure';
+      shares: {
+        readonly: boolean;
+        share: string;
+      }[];
       sshKeys: string[];
       /** Format: date-time */
       startedAt: string | null;
@@ -5265,6 +5341,18 @@ export interface components {
       /** Format: date-time */
       lastUsedAt: string;
       remoteAddress: string | null;
+    };
+    Share: {
+      hosts:
+        | {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            readonly: boolean;
+          }[]
+        | null;
+      name: string;
+      readonly: boolean;
     };
     SshKey: {
       /** Format: date-time */
@@ -5573,6 +5661,7 @@ export type PortWithTask = components['schemas']['PortWithTask'];
 export type Problem = components['schemas']['Problem'];
 export type Project = components['schemas']['Project'];
 export type Session = components['schemas']['Session'];
+export type Share = components['schemas']['Share'];
 export type SshKey = components['schemas']['SshKey'];
 export type Task = components['schemas']['Task'];
 export type TaskDetail = components['schemas']['TaskDetail'];

@@ -308,6 +308,7 @@ export const requests: Record<string, Make> = {
     body: { port: 22 },
     allowed: ['no_vsock'],
   }),
+  'GET /shares': async () => ({ path: '/shares?project=red' }),
   'GET /instances/{ref}/memory': async (s) => ({
     path: `/instances/${await instance(s)}/memory`,
     allowed: ['no_balloon'],

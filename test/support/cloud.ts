@@ -222,8 +222,8 @@ export class TestCloud {
   }
 
   /** Opens the serial console; `text` grows with the guest's output. */
-  async console(ref: string): Promise<TestConsole> {
-    const { path } = await this.api.ok('POST', `/instances/${ref}/actions/console?project=default`);
+  async console(ref: string, project = 'default'): Promise<TestConsole> {
+    const { path } = await this.api.ok('POST', `/instances/${ref}/actions/console?project=${project}`);
     const socket = new WebSocket(`${this.api.url.replace('https', 'wss')}${path}`, { rejectUnauthorized: false });
     await new Promise<void>((done, fail) => {
       socket.once('open', done);

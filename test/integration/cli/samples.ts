@@ -25,6 +25,7 @@ export const instance = {
   lastExit: null,
   restartPolicy: 'never',
   machine: { secureBoot: false, tpm: false, balloon: false, vsock: false, watchdog: null, panic: null },
+  shares: [],
   maxVcpus: null,
   maxMemoryBytes: null,
   guest: null,
@@ -154,6 +155,7 @@ export const host = {
         cpuModels: ['Nehalem', 'max'],
       },
     ],
+    shares: [{ name: 'media', readonly: false, projects: [ids.project], usable: true, reason: '' }],
     agentVersion: '0.1.0',
   },
 };

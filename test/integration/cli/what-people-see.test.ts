@@ -150,6 +150,10 @@ Models of CPUs
   KIND   MODELS
   qemu   Nehalem, max
 
+Shares
+  NAME    READ-ONLY   USABLE   PROJECTS                               REASON
+  media   false       yes      ${ids.project}   -
+
 Storage pools
   NAME    DRIVER   SIZE      FREE
   local   local    100 GiB   50 GiB

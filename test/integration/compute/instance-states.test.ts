@@ -53,6 +53,7 @@ describe('who decides the state of an instance', () => {
       limits: { disk: null, nic: null },
       hardware: {},
       dedicatedCpus: null,
+      shares: [],
       vcpus: 1,
       memoryBytes: 2 ** 28,
       diskBytes: 2 ** 25,
@@ -255,7 +256,7 @@ describe('who decides the state of an instance', () => {
       db.database.tx(async (op) =>
         events.observed(op, await instances.observe(op, hostId, [report(instance, { guest, revision })])),
       );
-    const none = { panickedAt: null, watchdogAt: null, resetAt: null, looping: false };
+    const none = { panickedAt: null, watchdogAt: null, resetAt: null, looping: false, lost: [] };
     const at = (second: number): string => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString();
     await observe(none, 7);
     await observe({ ...none, panickedAt: at(1) }, 8);
@@ -278,8 +279,15 @@ describe('who decides the state of an instance', () => {
     await observe({ ...none, panickedAt: at(1), watchdogAt: at(4), resetAt: at(5) }, 14);
     expect(await read(instance.id)).toMatchObject({ stateReason: '' });
     expect(types().slice(4)).toEqual(['instance.watchdog-fired', 'instance.reset']);
+    await observe({ ...none, resetAt: at(5), lost: ['share "media"'] }, 15);
+    expect(await read(instance.id)).toMatchObject({
+      state: 'running',
+      stateReason: 'without its share "media", which failed, until it is stopped and started',
+    });
+    await observe({ ...none, resetAt: at(5) }, 16);
+    expect(types().slice(6)).toEqual(['instance.companion-lost']);
     // An agent of before tells nothing of guests.
-    await observe(null, 15);
+    await observe(null, 17);
     expect(await read(instance.id)).toMatchObject({ guest: { resetAt: at(5) }, stateReason: '' });
   });
 

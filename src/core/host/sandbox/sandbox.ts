@@ -12,6 +12,8 @@ export interface Sandbox {
    * ours.
    */
   user: number;
+  /** Its first group id. Default: the same number as `user`. */
+  group?: number;
   /** Further group ids. */
   groups?: readonly number[];
   /** Files and folders besides the system's programs and libraries. Missing ones are an error. */
@@ -130,7 +132,7 @@ const privileges = (sandbox: Sandbox): string[] => {
     ...[
       'setpriv',
       `--reuid=${sandbox.user}`,
-      `--regid=${sandbox.user}`,
+      `--regid=${sandbox.group ?? sandbox.user}`,
       groups.length > 0 ? `--groups=${groups.join(',')}` : '--clear-groups',
     ],
     ...[`--inh-caps=${kept}`, `--ambient-caps=${kept}`, `--bounding-set=${kept}`, '--no-new-privs', '--'],

@@ -24,6 +24,7 @@ interface CreateOptions {
   tpm?: boolean;
   balloon?: boolean;
   vsock?: boolean;
+  share?: string[];
   watchdog?: MachineAction;
   panic?: MachineAction;
   maxVcpus?: string;
@@ -59,10 +60,40 @@ export const parseNetwork = (value: string): { network: string; address?: string
   return { network, ...(address !== undefined && { address }), ...(defaultRoute && { defaultRoute }) };
 };
 
+/** `media`, `media:ro`. */
+export const parseShare = (value: string): { share: string; readonly: boolean } => {
+  const [share = '', how, ...more] = value.split(':');
+  if (share === '' || more.length > 0 || (how !== undefined && how !== 'ro'))
+    throw usageFailure(`--share: "${value}" is neither the name of a share nor <name>:ro`);
+  return { share, readonly: how === 'ro' };
+};
+
+/** What its machine is to be. */
+const addMachineOptions = (command: Command): Command =>
+  command
+    .option('--secure-boot', 'start only what is signed by a key that its UEFI trusts')
+    .option('--tpm', 'give it a TPM 2.0 of its own')
+    .option('--balloon', 'let memory that its guest does not need go to its host')
+    .option('--vsock', 'reach ports of its guest without a network')
+    .option(
+      '--share <name[:ro]>',
+      'a directory of its host that its guest can mount (see: share list), with :ro only to read; may be repeated',
+      collect,
+    )
+    .addOption(
+      choice(
+        new Option(
+          '--watchdog <action>',
+          'give it a watchdog: what becomes of it when its guest does not tell it any more',
+        ),
+        machineActions,
+      ),
+    )
+    .addOption(choice(new Option('--panic <action>', 'what becomes of it when its guest panics'), machineActions));
+
 /** `instance create`. */
 export const registerInstanceCreate = (instance: Command, context: CliContext): void => {
-  instance
-    .command('create')
+  addMachineOptions(instance.command('create'))
     .description('create an instance and start it')
     .argument('<name>', 'any text of up to 63 characters; the guest gets a hostname derived from it')
     .requiredOption('--flavor <flavor>', 'its size')
@@ -86,20 +117,6 @@ export const registerInstanceCreate = (instance: Command, context: CliContext): 
         restartPolicies,
       ),
     )
-    .option('--secure-boot', 'start only what is signed by a key that its UEFI trusts')
-    .option('--tpm', 'give it a TPM 2.0 of its own')
-    .option('--balloon', 'let memory that its guest does not need go to its host')
-    .option('--vsock', 'reach ports of its guest without a network')
-    .addOption(
-      choice(
-        new Option(
-          '--watchdog <action>',
-          'give it a watchdog: what becomes of it when its guest does not tell it any more',
-        ),
-        machineActions,
-      ),
-    )
-    .addOption(choice(new Option('--panic <action>', 'what becomes of it when its guest panics'), machineActions))
     .option(
       '--max-vcpus <count>',
       'the most that a resize may give it while it runs; its flavor is what counts until then',
@@ -120,6 +137,7 @@ Examples:
   vcctl instance create db --flavor large --image linux --network n1,address=10.10.0.5 --network storage --user-data init.sh
   vcctl instance create win --flavor large --image windows --network n1 --secure-boot --tpm --config-drive --user-data setup.ps1
   vcctl instance create shop --flavor large --image linux --network n1 --watchdog restart --panic restart
+  vcctl instance create build --flavor small --image linux --network n1 --share sources:ro --share results
   vcctl instance create app --flavor small --image linux --network n1 --max-vcpus 8 --max-memory 16GiB --wait
   vcctl instance create web --count 3 --flavor tiny --image linux --network n1 --wait`,
     )
@@ -210,6 +228,7 @@ const createBody = async (
     }),
     ...(options.restartPolicy !== undefined && { restartPolicy: options.restartPolicy }),
     ...machineBody(options),
+    ...(options.share && { shares: options.share.map(parseShare) }),
     ...(options.maxVcpus !== undefined && { maxVcpus: parseInteger(options.maxVcpus, '--max-vcpus', 1, 255) }),
     ...(options.maxMemory !== undefined && { maxMemoryBytes: parseSize(options.maxMemory, '--max-memory') }),
     ...(options.vmm !== undefined && { vmm: options.vmm }),

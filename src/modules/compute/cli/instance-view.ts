@@ -74,6 +74,9 @@ const maximumOf = ({ maxVcpus, maxMemoryBytes }: Instance): ReturnType<typeof fa
   return most.length === 0 ? [] : [fact('May grow to', most.join(', '))];
 };
 
+const shareInWords = ({ share, readonly }: Instance['shares'][number]): string =>
+  readonly ? `${share} (read-only)` : share;
+
 const endInWords = ({ reason, code, signal, at }: NonNullable<Instance['lastExit']>): string => {
   const how = signal ?? (code === null ? '' : `exit code ${code}`);
   return `${reason}${how === '' ? '' : ` (${how})`}, ${moment(at)}`;
@@ -103,6 +106,7 @@ export const instanceView =
         ...(i.machine.tpm ? [fact('TPM', '2.0')] : []),
         ...(i.machine.balloon ? [fact('Balloon', 'yes, memory that its guest does not need goes to its host')] : []),
         ...(i.machine.vsock ? [fact('Vsock', 'yes, its guest is reached without a network')] : []),
+        ...(i.shares.length === 0 ? [] : [fact('Shares', i.shares.map(shareInWords).join(', '))]),
         ...(i.machine.watchdog === null ? [] : [fact('Watchdog', i.machine.watchdog)]),
         ...(i.machine.panic === null ? [] : [fact('At a panic', i.machine.panic)]),
         ...(i.wantedVmm === null ? [] : [fact('VMM asked for', i.wantedVmm)]),

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readUserData, readVendorData } from './guest-data-file';
-import { parseNetwork } from './instance-create';
+import { parseNetwork, parseShare } from './instance-create';
 import { guestDataView } from './instance-view';
 import { keyOrName, readPublicKey } from './public-key-file';
 
@@ -18,6 +18,12 @@ describe('parseNetwork', () => {
     for (const bad of ['', ',address=1.2.3.4', 'n1,', 'n1,mac=x', 'n1,address=', 'n1,address=1.1.1.1,address=2.2.2.2'])
       expect(() => parseNetwork(bad)).toThrow(/--network/);
   });
+});
+
+it('takes a share by its name, with :ro only to read', () => {
+  expect(parseShare('media')).toEqual({ share: 'media', readonly: false });
+  expect(parseShare('media:ro')).toEqual({ share: 'media', readonly: true });
+  for (const bad of ['', ':ro', 'media:', 'media:rw', 'media:ro:ro']) expect(() => parseShare(bad)).toThrow(/--share/);
 });
 
 describe('what guests are given', () => {

@@ -10,6 +10,7 @@ import { maximum } from './instance-maximum';
 import { hardwareInput, hardwareShown, memoryRefusal } from './hardware';
 import { limitsInput, limitsShown } from './limits';
 import { machineInput, machineShown } from './machine-options';
+import { shareAsked, sharesInput } from './shares';
 import { restartPolicies } from './restart-policies';
 
 /** Network cards of one instance. */
@@ -56,6 +57,18 @@ export const flavor = flavorFields
     hardware: hardwareShown,
   })
   .meta({ id: 'Flavor' });
+
+/** A directory that instances of the project can mount, on some host. */
+export const share = z
+  .object({
+    name: z.string(),
+    /** Only for reading, wherever it is. */
+    readonly: z.boolean(),
+    /** Where it is; null for those who may not see hosts. */
+    hosts: z.array(z.object({ id: field.id, name: z.string(), readonly: z.boolean() })).nullable(),
+  })
+  .meta({ id: 'Share' });
+export type Share = z.infer<typeof share>;
 
 export const createSshKey = z.strictObject({ name: field.displayName, publicKey: z.string().max(16_384) });
 export const updateSshKey = z.strictObject({ name: field.displayName.optional() });
@@ -107,6 +120,8 @@ export const createInstance = z.strictObject({
    */
   restartPolicy: z.enum(restartPolicies).default('never'),
   machine: machineInput,
+  /** Directories of its host that its guest can mount, by the names of `GET /shares`. */
+  shares: sharesInput,
   /** The most that it may get while it runs; its host claims what it has. */
   ...maximum,
   /** Runs on this kind of VMM; not another one than its flavor or its image asks for. */
@@ -185,6 +200,8 @@ export const instance = z
     configDrive: z.enum(driveForms).nullable(),
     /** What was asked of its machine. */
     machine: machineShown,
+    /** Directories of its host that its guest can mount by their names, unless it is in rescue. */
+    shares: z.array(shareAsked),
     /** The most that it may get while it runs. Null: what its flavor has. */
     maxVcpus: z.number().int().nullable(),
     maxMemoryBytes: field.bytes.nullable(),
@@ -219,6 +236,8 @@ export const instance = z
         resetAt: field.timestamp.nullable(),
         /** It restarts itself again and again. */
         looping: z.boolean(),
+        /** What failed of its machine although it goes on, until it is stopped and started: `share "media"`. */
+        lost: z.array(z.string()),
       })
       .nullable(),
     /** It is in rescue: its machine boots from a temporary disk of this image, and has its own as a second one. */

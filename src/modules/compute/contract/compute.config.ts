@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { shareName } from './shares';
 
 const milliseconds = z.number().int().min(0).max(600_000);
 
@@ -70,6 +71,31 @@ export const computeConfigSchema = z.strictObject({
       binary: z.string().min(1).default('qemu-system-x86_64'),
     })
     .prefault({}),
+  /**
+   * What gives guests directories of the host (the one in Rust, 1.10 or newer): name on the PATH or absolute path; empty:
+   * looked for in the usual places.
+   */
+  virtiofsd: z.string().default(''),
+  /** Directories of this host that instances may mount. */
+  shares: z
+    .array(
+      z.strictObject({
+        /** What users call it, and what guests mount it by. */
+        name: shareName,
+        /**
+         * Of a directory, without a link in it. It belongs to a user that is not root: guests read and write by that user's
+         * rights.
+         */
+        path: z.string().startsWith('/').max(4096),
+        /** Ids of the projects whose instances may have it. A project's name is its own to change. */
+        projects: z.array(z.uuid()).max(1000).default([]),
+        /** Nobody's guest may write to it. */
+        readonly: z.boolean().default(false),
+      }),
+    )
+    .max(100)
+    .refine((shares) => new Set(shares.map(({ name }) => name)).size === shares.length, 'two shares have one name')
+    .default([]),
   /** The VMM without guests, for scale tests. */
   simulated: z
     .strictObject({

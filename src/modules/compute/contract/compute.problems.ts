@@ -142,6 +142,15 @@ export const computeProblems: HintTable = {
     user: askOperator,
     operator: 'The message is the one of nft on the host: look at the kernel modules there.',
   },
+  no_such_share: {
+    user: 'Look which shares there are (vcctl share list), and make it anew without this one, or ask an administrator.',
+    operator: 'Look at modules.compute.shares in the configuration of the host: name, projects and readonly.',
+  },
+  share_unusable: {
+    user: askOperator,
+    operator: 'Bring the directory of the share to what modules.compute.shares says, and start the instance again.',
+  },
+  has_shares: null,
   no_screen: null,
   no_core_dump: null,
   core_dump_absent: null,

@@ -8,6 +8,7 @@ import { coreDumpFormats } from './core-dump-formats';
 import { coreDumpFile } from './core-dumps';
 import { limitsShown } from './limits';
 import { machineAsked } from './machine-options';
+import { sharesOfSpec } from './shares';
 import { restartPolicies } from './restart-policies';
 import { driveForms } from '../../network/contract/drive-forms';
 
@@ -31,6 +32,8 @@ export const instanceGuest = z.object({
   resetAt: field.timestamp.nullable(),
   /** It restarts itself again and again: more often than its host's configuration allows. */
   looping: z.boolean(),
+  /** Programs beside its machine that ended although it goes on, for people (`share "media"`). Its agent is of before: none. */
+  lost: z.array(z.string().max(100)).default([]),
 });
 export type InstanceGuest = z.infer<typeof instanceGuest>;
 
@@ -117,6 +120,8 @@ const instanceSpec = z.object({
    * sent only when there is one.
    */
   kernel: kernelAsked.optional(),
+  /** Directories of its host that its guest can mount. Absent: none; sent only when there are some. */
+  shares: sharesOfSpec.optional(),
 });
 export type InstanceSpec = z.infer<typeof instanceSpec>;
 
@@ -207,6 +212,13 @@ const withoutVsock: OlderForm = (args) => {
   return args;
 };
 
+/** An agent of before would leave them out. */
+const withoutShares: OlderForm = (args) => {
+  const { shares } = instanceSpec.pick({ shares: true }).parse(args['spec']);
+  if (shares !== undefined) throw new NotUnderstood('instances with shares');
+  return args;
+};
+
 /**
  * Brings the instance to the wanted power state, observed before it answers. A lower generation than the last accepted
  * one is refused (`stale_generation`). Power off: power button, up to `graceSeconds`, then hard; `reason` of the result
@@ -221,7 +233,7 @@ export const instanceEnsure = defineVerb('instance.ensure', {
     graceSeconds: z.number().int().min(0),
   }),
   result: observedInstance,
-  revision: 13,
+  revision: 14,
   older: {
     2: withoutRestartPolicy,
     3: withoutMachine,
@@ -235,6 +247,7 @@ export const instanceEnsure = defineVerb('instance.ensure', {
     11: withoutBalloon,
     12: withoutDedicatedCpus,
     13: withoutVsock,
+    14: withoutShares,
   },
   timeoutMs: 15_000,
   long: true,

@@ -106,10 +106,13 @@ export const capabilitiesFor = ({
   machine: asked = {},
   limits = noLimits,
   hardware = {},
+  shares = [],
 }: {
   machine?: AskedOfMachine | undefined;
   limits?: Limits | undefined;
   hardware?: AskedOfHardware | undefined;
+  /** Directories of its host. */
+  shares?: readonly unknown[] | undefined;
 }): VmmCapability[] => [
   ...switchNames.filter((name) => asked[name] === true).map((name) => machineSwitches[name]),
   ...policyNames.flatMap((name) => {
@@ -118,4 +121,5 @@ export const capabilitiesFor = ({
   }),
   ...capabilitiesForLimits(limits),
   ...capabilitiesForHardware(hardware),
+  ...(shares.length > 0 ? (['virtio-fs'] as const) : []),
 ];

@@ -37,6 +37,7 @@ const vmmCapabilities = {
   'cpu-models': 'models of CPUs',
   'dedicated-cpus': 'dedicated CPUs',
   'numa-nodes': 'NUMA nodes of the host',
+  'virtio-fs': 'shares (virtio-fs)',
   snapshot: 'snapshots of a running machine',
   'live-migration': 'moves to another host while it runs',
 } as const;

@@ -20,6 +20,21 @@ const keptVmm = vmmInventory.pick({ kind: true, usable: true, capabilities: true
 export type KeptVmm = z.infer<typeof keptVmm>;
 export type VmmInventory = z.infer<typeof vmmInventory>;
 
+/** A directory of the host that instances may mount, as its configuration says. */
+export const shareInventory = z.object({
+  name: z.string(),
+  /** No guest may write to it. */
+  readonly: z.boolean(),
+  /** Ids of the projects whose instances may have it. */
+  projects: z.array(z.string()),
+  usable: z.boolean(),
+  /** Why it cannot be used; empty when it can. */
+  reason: z.string(),
+});
+const keptShare = shareInventory.omit({ reason: true });
+export type ShareInventory = z.infer<typeof shareInventory>;
+export type KeptShare = z.infer<typeof keptShare>;
+
 export const computeInventory: InventoryTable = {
   vmms: {
     entry: vmmInventory,
@@ -55,5 +70,22 @@ export const computeInventory: InventoryTable = {
       },
     ],
     kept: keptVmm,
+  },
+  shares: {
+    entry: shareInventory,
+    tables: [
+      {
+        title: 'Shares',
+        columns: [
+          { key: 'name', title: 'name' },
+          { key: 'readonly', title: 'read-only' },
+          { key: 'usable', title: 'usable', as: 'yes-no' },
+          { key: 'projects', title: 'projects', as: 'words' },
+          { key: 'reason', title: 'reason' },
+        ],
+        none: 'none',
+      },
+    ],
+    kept: keptShare,
   },
 };

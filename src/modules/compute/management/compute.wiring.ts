@@ -44,6 +44,9 @@ import { SshKeyController } from './ssh-keys/ssh-key.controller';
 import { SshKeyRepository } from './ssh-keys/ssh-key.repository';
 import { SshKeyService } from './ssh-keys/ssh-key.service';
 import { VmmKinds } from './vmms/vmm-kinds';
+import { ShareController } from './shares/share.controller';
+import { ShareInventoryPart } from './shares/share-inventory.part';
+import { Shares } from './shares/shares.service';
 import { InstanceMemory } from './memory/instance-memory.service';
 import { MemoryController } from './memory/memory.controller';
 import { VsockController } from './vsock/vsock.controller';
@@ -109,11 +112,13 @@ const controllers = [
   MemoryController,
   CoreDumpController,
   VsockController,
+  ShareController,
 ];
 const parts = [
   FlavorRepository,
   FlavorService,
   VmmKinds,
+  Shares,
   SshKeyRepository,
   SshKeyService,
   InstanceRepository,
@@ -156,6 +161,7 @@ export const computeWiring: ManagementWiring = {
     bind(ProjectUsage).to(ComputeProjectUsage).inSingletonScope();
     bind(ImageUsage).to(ComputeImageUsage).inSingletonScope();
     bind(InventoryPart).to(VmmInventoryPart).inSingletonScope();
+    bind(InventoryPart).to(ShareInventoryPart).inSingletonScope();
     bind(LeftoverClaims).to(InstanceLeftoverClaims).inSingletonScope();
     bind(HostUsage).to(ComputeHostUsage).inSingletonScope();
     bind(InstanceHosts).to(PlacedInstances).inSingletonScope();

@@ -33,6 +33,9 @@ import { VmSpecs } from './instances/vm-specs';
 import { SeedStore } from './seeds/seed.store';
 import { InstanceLeftovers } from './leftovers/instance-leftovers';
 import { InstanceVolumeUse } from './leftovers/instance-volume-use';
+import { HostShares } from './shares/host-shares';
+import { LostCompanions } from './instances/lost-companions';
+import { ShareInventorySource } from './shares/share-inventory.source';
 import { VmmInventorySource } from './vmm-inventory.source';
 
 export const computeNodeWiring: NodeWiring = {
@@ -45,6 +48,7 @@ export const computeNodeWiring: NodeWiring = {
       VmmDrivers,
       ConsoleHub,
       InstanceScreens,
+      HostShares,
       VmSpecs,
       KeptMemory,
       InstanceMachines,
@@ -61,6 +65,7 @@ export const computeNodeWiring: NodeWiring = {
       CoreDumpCalls,
       CoreDumpStreams,
       InstanceDevices,
+      LostCompanions,
       SeedStore,
       ConfigDrives,
       InstanceHandlers,
@@ -73,11 +78,12 @@ export const computeNodeWiring: NodeWiring = {
     bind(LeftoverSource).to(InstanceLeftovers).inSingletonScope();
     bind(VolumeUse).to(InstanceVolumeUse).inSingletonScope();
     bind(InventorySource).to(VmmInventorySource).inSingletonScope();
+    bind(InventorySource).to(ShareInventorySource).inSingletonScope();
   },
   verbs: [InstanceHandlers],
   streams: [VsockStreams, ConsoleStreams, CoreDumpStreams],
   observed: [InstanceObservedSource],
   services: [InstanceManager],
-  periodic: [InstanceDevices, InstanceSizes],
+  periodic: [InstanceDevices, InstanceSizes, LostCompanions],
   removals: [InstanceRemoval],
 };

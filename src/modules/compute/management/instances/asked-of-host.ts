@@ -51,6 +51,13 @@ export const restartPolicyOf = ({
   restartPolicy?: InstanceEntity['restartPolicy'];
 }): Pick<InstanceSpec, 'restartPolicy'> => (restartPolicy === 'on-failure' ? { restartPolicy } : {});
 
+/** Its shares, if it has any, and the project that is given them; tasks from before there were any have none. */
+export const sharesOf = ({
+  projectId,
+  shares = [],
+}: Pick<InstanceEntity, 'projectId'> & Partial<Pick<InstanceEntity, 'shares'>>): Pick<InstanceSpec, 'shares'> =>
+  shares.length === 0 ? {} : { shares: { projectId, wanted: shares } };
+
 /** Vendor data for the seed, if there is some. */
 export const vendorDataOf = ({ vendorData }: Pick<InstanceEntity, 'vendorData'>): { vendorData?: string } =>
   vendorData === '' ? {} : { vendorData };

@@ -39,6 +39,7 @@ import { startOn, type Accepted, type Caller } from './instance-task';
 import { placementRequest } from './placement-request';
 import { SshKeyService } from '../ssh-keys/ssh-key.service';
 import { agreedVmm, type AskedVmms } from '../vmms/agreed-vmm';
+import { Shares } from '../shares/shares.service';
 import { VmmKinds } from '../vmms/vmm-kinds';
 import { refuseHugePages } from '../memory/huge-pages';
 import { CreateInstanceWorkflow } from '../workflows/create-instance.workflow';
@@ -75,6 +76,7 @@ export class InstanceCreation {
     private readonly hosts: Hosts,
     private readonly projects: Projects,
     private readonly vmmKinds: VmmKinds,
+    private readonly shares: Shares,
     private readonly workflows: Workflows,
     private readonly createWorkflow: CreateInstanceWorkflow,
     private readonly createInstancesWorkflow: CreateInstanceBatchWorkflow,
@@ -213,6 +215,7 @@ export class InstanceCreation {
     if (input.machine.secureBoot && image.kernel !== null) throw kernelIsUnsigned('body.machine.secureBoot');
     refuseHugePages('body.machine.balloon', input.machine, flavor.hardware);
     refuseLargeKernel(flavor.memoryBytes, image.kernel);
+    await this.shares.check(op, project.id, input.shares);
     const wantedVmm = await this.wantedVmm(op, { instance: input.vmm, flavor: flavor.vmm, image: image.vmm });
     const wantedHostId = await this.wantedHost(op, caller, input.host);
     return {
@@ -222,6 +225,7 @@ export class InstanceCreation {
       userData: input.userData ?? '',
       configDrive: input.configDrive,
       machine: askedOfMachine(input.machine),
+      shares: input.shares,
       maxVcpus: input.maxVcpus,
       maxMemoryBytes: input.maxMemoryBytes,
       stopGraceSeconds: input.stopGraceSeconds,

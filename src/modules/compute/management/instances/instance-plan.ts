@@ -16,6 +16,7 @@ export interface InstancePlan {
   userData: string;
   configDrive: InstanceEntity['configDrive'];
   machine: InstanceEntity['machine'];
+  shares: InstanceEntity['shares'];
   maxVcpus: number | null;
   maxMemoryBytes: number | null;
   stopGraceSeconds: number;

@@ -107,8 +107,13 @@ export class InstanceVerbs {
     return this.ask(op, of, 'resume', instance, definition, {});
   }
 
+  /** 409 `has_shares`: what gives them out keeps nothing of a guest. */
   async suspend(op: Op, of: Of): Promise<Accepted> {
-    return this.ask(op, of, 'suspend', await this.lock(op, of), this.suspending.definition, {});
+    const instance = await this.lock(op, of);
+    await this.refuse(op, instance, 'suspend');
+    if (instance.shares.length > 0)
+      throw conflict('has_shares', 'An instance with shares cannot be suspended: stop it instead.', {});
+    return this.ask(op, of, 'suspend', instance, this.suspending.definition, {});
   }
 
   async nmi(op: Op, of: Of): Promise<Accepted> {

@@ -5,6 +5,7 @@ import type { InstancePort, WantedNic } from '../../../network/contract/network.
 import type { AskedOfHardware } from '../../contract/hardware';
 import type { Limits } from '../../contract/limits';
 import type { AskedOfMachine } from '../../contract/machine-options';
+import type { AskedShare } from '../../contract/shares';
 import type { RestartPolicy } from '../../contract/restart-policies';
 import type { InstanceState } from '../../contract/instance-states';
 import type { InstanceExit, InstanceGuest } from '../../contract/instance.verbs';
@@ -30,6 +31,7 @@ export const shownOfInstance = [
   'maxMemoryBytes',
   'limits',
   'hardware',
+  'shares',
   'stopGraceSeconds',
   'wantedVmm',
   'tags',
@@ -60,6 +62,9 @@ export interface InstanceLock {
   by: string;
   at: string;
 }
+
+/** Rows of before there were programs beside machines say nothing of them. */
+export type RecordedGuest = Omit<InstanceGuest, 'lost'> & Partial<Pick<InstanceGuest, 'lost'>>;
 
 /** What it boots from while it is in rescue. */
 export interface InstanceRescue {
@@ -113,6 +118,8 @@ export class InstanceEntity {
   @Column('jsonb') limits!: Limits;
   /** As `limits`: what is asked of its hardware. */
   @Column('jsonb') hardware!: AskedOfHardware;
+  /** Directories of its host that its guest can mount, by their names. */
+  @Column('jsonb') shares!: AskedShare[];
   @Column('integer', { name: 'stop_grace_seconds' }) stopGraceSeconds!: number;
   @Column('uuid', { name: 'wanted_host_id', nullable: true }) wantedHostId!: string | null;
   @Column('uuid', { name: 'host_id', nullable: true }) hostId!: string | null;
@@ -146,7 +153,7 @@ export class InstanceEntity {
   /** Its host is told at each start. */
   @Column('text', { name: 'restart_policy' }) restartPolicy!: RestartPolicy;
   /** What its guest did since its machine was started, of the newest report. */
-  @Column('jsonb', { nullable: true }) guest!: InstanceGuest | null;
+  @Column('jsonb', { nullable: true }) guest!: RecordedGuest | null;
   /** Null when it is not in rescue. */
   @Column('jsonb', { nullable: true }) rescue!: InstanceRescue | null;
   @Column('text', { name: 'created_by' }) createdBy!: string;

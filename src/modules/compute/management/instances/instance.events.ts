@@ -16,7 +16,9 @@ export interface InstanceChange {
 }
 
 /** What a guest did since the report before, as the last word of an event's type. */
-const guestDid = (guest: ObservedChange['guest']): ('panicked' | 'watchdog-fired' | 'reset' | 'looping')[] => {
+const guestDid = (
+  guest: ObservedChange['guest'],
+): ('panicked' | 'watchdog-fired' | 'reset' | 'looping' | 'companion-lost')[] => {
   if (!guest) return [];
   const { now, before } = guest;
   return [
@@ -25,6 +27,7 @@ const guestDid = (guest: ObservedChange['guest']): ('panicked' | 'watchdog-fired
       ? (['watchdog-fired'] as const)
       : []),
     ...(now.resetAt !== null && now.resetAt !== before?.resetAt ? (['reset'] as const) : []),
+    ...(now.lost.length > (before?.lost?.length ?? 0) ? (['companion-lost'] as const) : []),
     ...(now.looping && before?.looping !== true ? (['looping'] as const) : []),
   ];
 };

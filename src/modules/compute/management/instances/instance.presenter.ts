@@ -56,6 +56,7 @@ export class InstancePresenter {
       stopGraceSeconds: i.stopGraceSeconds,
       configDrive: i.configDrive,
       machine: shownOfMachine(i.machine),
+      shares: i.shares,
       maxVcpus: i.maxVcpus,
       maxMemoryBytes: i.maxMemoryBytes,
       vmm: i.vmm,
@@ -70,8 +71,8 @@ export class InstancePresenter {
       observedAt: i.observedAt?.toISOString() ?? null,
       lastExit: i.lastExit,
       restartPolicy: i.restartPolicy,
-      // Rows of before there were watchdogs say nothing of one.
-      guest: i.guest && { ...i.guest, watchdogAt: i.guest.watchdogAt ?? null },
+      // Rows of before there were watchdogs, and programs beside machines, say nothing of them.
+      guest: i.guest && { ...i.guest, watchdogAt: i.guest.watchdogAt ?? null, lost: i.guest.lost ?? [] },
       rescue: i.rescue && { image: { id: i.rescue.imageId, name: i.rescue.imageName } },
     }));
   }

@@ -13,7 +13,7 @@ import { nameTaken } from '../../../../core/errors/problem';
 import type { instanceListQuery } from '../../contract/compute.api';
 import { instanceStates, reportedStates, restingStates } from '../../contract/instance-states';
 import type { InstanceExit, InstanceGuest, ObservedInstance } from '../../contract/instance.verbs';
-import { InstanceEntity, type ShownInstance, shownOfInstance } from './instance.entity';
+import { InstanceEntity, type RecordedGuest, type ShownInstance, shownOfInstance } from './instance.entity';
 import { reasonInWords } from './state-reason';
 
 /** An instance whose state an observation changed. */
@@ -29,7 +29,7 @@ export interface ObservedChange {
   /** How its machine ended, when this observation was the first to tell; else null. */
   ended?: InstanceExit | null;
   /** What its guest did, when this observation was the first to tell; `before`: what was known. */
-  guest?: { now: InstanceGuest; before: InstanceGuest | null } | null;
+  guest?: { now: InstanceGuest; before: RecordedGuest | null } | null;
 }
 
 /** What its users may change of an instance at once. */

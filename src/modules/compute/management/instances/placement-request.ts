@@ -4,6 +4,7 @@ import type { PlacementRequest } from '../../../scheduler/contract/scheduler.por
 import { hardwareOf, dedicatedCpusOf } from '../../contract/hardware';
 import { limitsOf } from '../../contract/limits';
 import { instanceEnsure, instanceSeed } from '../../contract/instance.verbs';
+import { shareNeeds } from '../shares/share-needs';
 import { vmmNeeds } from '../vmms/vmm-needs';
 import { roomOf } from './claimed-room';
 import type { InstanceEntity } from './instance.entity';
@@ -15,6 +16,7 @@ import {
   maxOf,
   metadataOf,
   restartPolicyOf,
+  sharesOf,
   vendorDataOf,
 } from './asked-of-host';
 
@@ -36,7 +38,9 @@ export const placementRequest = (i: InstanceEntity, pool: string): PlacementRequ
         kernel: i.kernel !== null,
         limits: i.limits,
         hardware: i.hardware,
+        shares: i.shares,
       }),
+      ...shareNeeds(i.projectId, i.shares),
       poolNeed(pool),
     ],
     verbs: {
@@ -51,6 +55,7 @@ export const placementRequest = (i: InstanceEntity, pool: string): PlacementRequ
           ...maxOf(i),
           ...limitsOf(i),
           ...hardwareOf(i),
+          ...sharesOf(i),
           // Which ones they are is known once they are claimed.
           ...(cpus && { dedicatedCpus: [{ node: 0, cpus: cpus.count, memoryBytes: 0 }] }),
         },

@@ -22,7 +22,9 @@ const guestInWords = (guest: InstanceGuest | null): string => {
   const lasts = (at: string | null): boolean =>
     at !== null && (guest.resetAt === null || Date.parse(guest.resetAt) < Date.parse(at));
   if (lasts(guest.panickedAt)) return 'its guest panicked';
-  return lasts(guest.watchdogAt) ? 'its watchdog fired' : '';
+  if (lasts(guest.watchdogAt)) return 'its watchdog fired';
+  const { lost } = guest;
+  return lost.length === 0 ? '' : `without its ${lost.join(' and ')}, which failed, until it is stopped and started`;
 };
 
 /**

@@ -19,6 +19,8 @@ export interface WantedVmm {
   limits?: Limits;
   /** What its memory and vCPUs are. */
   hardware?: AskedOfHardware;
+  /** Directories of the host that it is given. */
+  shares?: readonly unknown[];
 }
 
 /** The VMMs that a host has, as far as they are kept beside it. */
@@ -26,8 +28,19 @@ export const vmmsOf = ({ vmms = [] }: HostParts): readonly KeptVmm[] =>
   vmms as readonly unknown[] as readonly KeptVmm[];
 
 /** A host with a VMM that works, of the kind that is asked for, with the firmware that the image boots by. */
-export const vmmNeeds = ({ vmm, firmware, machine, kernel = false, limits, hardware }: WantedVmm): HostNeed[] => {
-  const wanted = [...capabilitiesFor({ machine, limits, hardware }), ...(kernel ? (['image-kernel'] as const) : [])];
+export const vmmNeeds = ({
+  vmm,
+  firmware,
+  machine,
+  kernel = false,
+  limits,
+  hardware,
+  shares,
+}: WantedVmm): HostNeed[] => {
+  const wanted = [
+    ...capabilitiesFor({ machine, limits, hardware, shares }),
+    ...(kernel ? (['image-kernel'] as const) : []),
+  ];
   const candidates = (parts: HostParts): KeptVmm[] => candidatesOf(parts, vmm);
   return [
     {

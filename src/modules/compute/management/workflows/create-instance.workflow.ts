@@ -20,6 +20,7 @@ import {
   firmwareOf,
   machineOf,
   maxOf,
+  sharesOf,
   restartPolicyOf,
   seedOf,
 } from '../instances/asked-of-host';
@@ -83,6 +84,7 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
             maxMemoryBytes,
             limits,
             hardware,
+            shares,
             wantedVmm,
             restartPolicy,
             generation,
@@ -105,6 +107,7 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
             maxMemoryBytes,
             limits,
             hardware,
+            shares,
             wantedVmm,
             restartPolicy,
             generation,
@@ -185,6 +188,7 @@ export class CreateInstanceWorkflow extends Workflow<Input> {
               ...limitsOf(claimed),
               ...hardwareOf(claimed),
               ...('dedicatedCpus' in claimed && { dedicatedCpus: claimed.dedicatedCpus }),
+              ...sharesOf(claimed),
             };
             return { generation, spec };
           },

@@ -10,7 +10,15 @@ import { limitsOf } from '../../contract/limits';
 import type { InstanceState } from '../../contract/instance-states';
 import { withoutPolicies } from '../../contract/machine-options';
 import type { InstanceSpec, ObservedInstance } from '../../contract/instance.verbs';
-import { bootKernelOf, configDriveOf, firmwareOf, machineOf, maxOf, restartPolicyOf } from '../instances/asked-of-host';
+import {
+  bootKernelOf,
+  configDriveOf,
+  firmwareOf,
+  machineOf,
+  maxOf,
+  restartPolicyOf,
+  sharesOf,
+} from '../instances/asked-of-host';
 import { InstanceEvents } from '../instances/instance.events';
 import type { InstanceEntity } from '../instances/instance.entity';
 import { InstanceRepository } from '../instances/instance.repository';
@@ -82,6 +90,8 @@ export class InstanceSteps {
       ...limitsOf(instance),
       ...hardwareOf(instance),
       ...(await claimedCpus(this.placement, op, instance)),
+      // Somebody repairs its disk there, by a system that nobody knows.
+      ...(rescue ? {} : sharesOf(instance)),
     };
   }
 

@@ -33,6 +33,18 @@ export interface VmDisk {
   detachable?: boolean;
 }
 
+/** A directory of this host that its guest mounts by its tag. */
+export interface VmShare {
+  /** At most 36 bytes. */
+  tag: string;
+  /** Of a directory, without a link in it. */
+  path: string;
+  readonly: boolean;
+  /** Who the directory belongs to: by these rights its guest reads and writes. */
+  user: number;
+  group: number;
+}
+
 /** A kernel of Linux on this host: its files, readable for all, and what it is told. */
 export interface VmKernel {
   path: string;
@@ -93,6 +105,8 @@ export interface VmSpec {
   hardware?: AskedOfHardware;
   /** Where it runs. Absent: wherever its host has it run. */
   cpus?: VmCpus;
+  /** Directories of the host; its memory is shared then. Absent: none. */
+  shares?: readonly VmShare[];
   /** Network namespace of the VMM process (`ip netns` name); null for the host's. */
   netns: string | null;
   /** User (and group) id that the VMM runs as, this instance's alone; no account of the host. */
@@ -125,6 +139,8 @@ export interface VmHandle {
   runDir: string;
   logDir: string;
   startedAt: string;
+  /** Programs beside the VMM that its machine needs, with what they are for people. Absent: none. */
+  beside?: { name: string; process: VmProcess }[];
 }
 
 export type VmState = 'running' | 'paused' | 'stopped';

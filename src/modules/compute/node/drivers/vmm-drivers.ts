@@ -70,6 +70,7 @@ export class VmmDrivers {
       kernel?: object;
       limits?: Limits;
       hardware?: AskedOfHardware;
+      shares?: readonly unknown[] | undefined;
     } = {},
   ): Promise<VmmDriver> {
     this.known ??= this.probe();

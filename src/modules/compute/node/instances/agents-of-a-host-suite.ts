@@ -31,6 +31,7 @@ import { InstanceUsers } from './instance-users';
 import { InstanceManager } from './instance.manager';
 import type { MapDriver } from './map-driver-suite';
 import { StartsAfterBoot } from './starts-after-boot';
+import { HostShares } from '../shares/host-shares';
 import { VmSpecs } from './vm-specs';
 
 /** The node half of instances on files of its own, without a host: agents come and go, machines stay. */
@@ -95,6 +96,7 @@ export class AgentsOfAHost {
           forget: async () => undefined,
         },
         drives,
+        new HostShares(config),
       ),
       drives,
       kept,

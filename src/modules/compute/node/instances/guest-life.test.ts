@@ -30,6 +30,7 @@ describe('what the guest of a running machine did', () => {
       watchdogAt: new Date(5500).toISOString(),
       resetAt: new Date(1000).toISOString(),
       looping: false,
+      lost: [],
     });
   });
 });

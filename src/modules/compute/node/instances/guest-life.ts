@@ -45,13 +45,15 @@ export const withEvent = (before: GuestLife, event: GuestEvent, budget: Budget):
 const moment = (at: number | null | undefined): string | null =>
   at === null || at === undefined ? null : new Date(at).toISOString();
 
-/** What is told of it. */
+/** What is told of it. `lost`: of what its machine consists of, and has no more. */
 export const guestOf = (
   { panickedAt, watchdogAt, resets, loopsUntil }: GuestLife,
   now: number,
+  lost: readonly string[] = [],
 ): ObservedInstance['guest'] => ({
   panickedAt: moment(panickedAt),
   watchdogAt: moment(watchdogAt),
   resetAt: moment(resets.at(-1)),
   looping: loopsUntil !== null && now < loopsUntil,
+  lost: [...lost],
 });

@@ -19,6 +19,7 @@ import type { InstanceRecord } from './instance-record';
 import { InstanceRecords } from './instance-records';
 import { InstanceStore } from './instance-store';
 import { InstanceUsers } from './instance-users';
+import type { HostShares } from '../shares/host-shares';
 import { VmSpecs } from './vm-specs';
 
 type Kind = 'cards' | 'disks';
@@ -97,6 +98,7 @@ describe.each(['cards', 'disks'] as const)('InstanceDevices, of %s', (kind) => {
         forget: async () => undefined,
       },
       {} as ConfigDrives,
+      { of: async () => [] } as unknown as HostShares,
     );
     const drivers = { byKind: () => machine.driver } as unknown as VmmDrivers;
     return { cards: new InstanceDevices(manager, records, drivers, specs, config, logging), records };
@@ -144,6 +146,7 @@ describe.each(['cards', 'disks'] as const)('InstanceDevices, of %s', (kind) => {
         : null,
       paused: false,
       leaving: [],
+      lost: [],
       resizing: false,
       mayGiveLate: false,
       balloonBytes: null,

@@ -112,7 +112,10 @@ export class InstanceMachines {
       await this.kept.dropUsed(record);
     }
     const kind = record.suspended?.driver ?? record.spec.vmm;
-    const driver = kind === null ? await this.drivers.best(record.spec) : this.drivers.byKind(kind);
+    const driver =
+      kind === null
+        ? await this.drivers.best({ ...record.spec, shares: record.spec.shares?.wanted })
+        : this.drivers.byKind(kind);
     if (record.user === 0) record.user = this.users.allocate(record.instanceId);
     const spec = await this.specFor(record, driver);
     record.starting = true;
@@ -126,6 +129,7 @@ export class InstanceMachines {
       record.paused = false;
       record.startedAt = handle.startedAt;
       record.guest = newGuest;
+      record.lost = [];
       // A new machine has all of its memory; one that goes on has what it had.
       if (!record.suspended) record.balloonBytes = null;
       record.ballooning = false;
@@ -350,6 +354,7 @@ export class InstanceMachines {
     record.handle = null;
     record.paused = false;
     record.leaving = [];
+    record.lost = [];
     record.resizing = false;
     record.dumping = false;
     record.mayGiveLate = false;

@@ -60,6 +60,10 @@ const recordedSpec = z.object({
   rescue: z.literal(true).optional(),
   /** The kernel that lies beside its first disk boots it. Absent: what is on the disk does. */
   kernel: z.object({ commandLine: z.string(), initramfs: z.boolean() }).optional(),
+  /** Directories of the host, and the project that asks for them. Absent: none. */
+  shares: z
+    .object({ projectId: z.string(), wanted: z.array(z.object({ share: z.string(), readonly: z.boolean() })) })
+    .optional(),
 });
 
 /** What the node remembers of an instance across restarts of the agent; one file per instance. */
@@ -88,6 +92,8 @@ const instanceRecord = z.object({
       runDir: z.string(),
       logDir: z.string(),
       startedAt: z.string(),
+      /** Programs beside it that its machine needs. */
+      beside: z.array(z.object({ name: z.string(), process })).optional(),
     })
     .nullable(),
   /**
@@ -98,6 +104,8 @@ const instanceRecord = z.object({
     .array(z.object({ node: z.number().int(), cpus: z.array(z.number().int()), memoryBytes: z.number().int() }))
     .nullable()
     .default(null),
+  /** Those beside its machine that were seen to have ended although it runs. */
+  lost: z.array(z.string()).default([]),
   /** Its vCPUs stand still, as its VMM said last. */
   paused: z.boolean().default(false),
   /** Cards that its guest was asked to let go and still had; it has them again should they go after all. */

@@ -95,6 +95,7 @@ export class InstanceManager extends Service {
           handle: null,
           paused: false,
           leaving: [],
+          lost: [],
           resizing: false,
           mayGiveLate: false,
           balloonBytes: null,

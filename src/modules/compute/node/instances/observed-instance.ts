@@ -13,7 +13,7 @@ export const observedOf = (record: InstanceRecord): ObservedInstance => {
     generation: record.generation,
     revision: record.revision,
     exit: exitOf(record),
-    guest: guestOf(record.guest, Date.now()),
+    guest: guestOf(record.guest, Date.now(), record.lost),
     dedicatedCpus: record.handle && record.cpus ? record.cpus.flatMap(({ cpus }) => cpus) : null,
   };
   if (record.handle) {

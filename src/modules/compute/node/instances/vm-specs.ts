@@ -6,6 +6,7 @@ import type { Limits } from '../../contract/limits';
 import type { VmDisk, VmNic, VmSpec } from '../drivers/vmm-driver';
 import { ConfigDrives } from '../seeds/config-drive';
 import type { InstanceRecord } from './instance-record';
+import { HostShares } from '../shares/host-shares';
 import { InstanceStore } from './instance-store';
 
 /** What a driver is told of an instance: what management wants of it, with where its disks and cards are on this host. */
@@ -16,6 +17,7 @@ export class VmSpecs {
     private readonly ports: PortAttachments,
     private readonly volumes: VolumePaths,
     private readonly drives: ConfigDrives,
+    private readonly shares: HostShares,
   ) {}
 
   /** One of its cards, and the namespace that its tap is in. Throws what the network module answers. */
@@ -74,7 +76,11 @@ export class VmSpecs {
           return { id: disk.volumeId, path, format, readonly: disk.readonly };
         }),
     );
-    const [diskFolders, data] = await together(this.volumes.folders(instanceId), this.settleDisks(record));
+    const [diskFolders, data, shares] = await together(
+      this.volumes.folders(instanceId),
+      this.settleDisks(record),
+      this.shares.of(spec.shares),
+    );
     if (spec.configDrive !== undefined)
       disks.push({ id: 'config-drive', path: this.drives.path(instanceId), format: 'raw', readonly: true });
     return {
@@ -90,6 +96,8 @@ export class VmSpecs {
       ...(spec.machine !== undefined && { machine: spec.machine }),
       ...(spec.limits !== undefined && { limits: spec.limits }),
       ...(spec.hardware !== undefined && { hardware: spec.hardware }),
+      // Who gives them out reads and writes the guest's memory.
+      ...(shares.length > 0 && { shares, hardware: { ...spec.hardware, sharedMemory: true as const } }),
       nics: attached.nics.map((nic) => nicOf(nic, spec.limits)),
       netns: attached.netns,
       user: record.user,

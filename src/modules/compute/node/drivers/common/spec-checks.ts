@@ -5,8 +5,10 @@ import { together } from '../../../../../core/host/together';
 import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
 import { givesModel, memoryRefusal, modelInWords } from '../../../contract/hardware';
 import { capabilitiesFor } from '../../../contract/machine-options';
+import { mostShares, shareNamePattern } from '../../../contract/shares';
 import { capabilityInWords } from '../../../contract/vmm-capabilities';
 import type { Firmware, VmCpus, VmDisk, VmKernel, VmNic, VmSpec } from '../vmm-driver';
+import { shareSocket } from './virtiofsd';
 import { socketFolder } from './vmm-files';
 
 /** Linux: 108 bytes with the terminating zero. */
@@ -40,6 +42,7 @@ export const checkSpec = (spec: VmSpec, sockets: readonly string[]): void => {
   if (!Number.isInteger(spec.user) || spec.user < 1) refuse('a VMM does not run as root');
   if (spec.kernel) checkKernel(spec.kernel, spec);
   if (spec.cpus) checkCpus(spec.cpus, spec);
+  checkShares(spec);
   const ids = new Set<string>();
   for (const disk of spec.disks) {
     checkDisk(disk);
@@ -76,6 +79,21 @@ const checkCpus = ({ own, process, nodes }: VmCpus, spec: VmSpec): void => {
   if (nodes.some(({ memoryBytes }) => memoryBytes % mebibyte !== 0))
     refuse('the memory of a NUMA node is no whole number of MiB');
   if ((spec.max?.memoryBytes ?? 0) > spec.memoryBytes) refuse('memory that is bound to NUMA nodes does not grow');
+};
+
+const checkShares = ({ shares = [], hardware, runDir }: VmSpec): void => {
+  if (shares.length === 0) return;
+  if (shares.length > mostShares) refuse(`${shares.length} shares: ${mostShares} are possible`);
+  if (hardware?.sharedMemory !== true) refuse('shares need memory that is shared');
+  if (new Set(shares.map(({ tag }) => tag)).size < shares.length) refuse('two shares have one name');
+  for (const [index, { tag, path, user }] of shares.entries()) {
+    if (!shareNamePattern.test(tag)) refuse(`"${tag.slice(0, 64)}" is not the name of a share`);
+    if (!isAbsolute(path)) refuse(`share ${tag} has no absolute path`);
+    if (!Number.isInteger(user) || user < 1) refuse(`share ${tag} would be given out by root`);
+    const length = Buffer.byteLength(shareSocket({ runDir }, index));
+    if (length > longestSocketPath)
+      refuse(`the path of a socket under ${runDir} has ${length} bytes; Unix sockets allow ${longestSocketPath}`);
+  }
 };
 
 /** Printable ASCII, which no VMM and no kernel takes for anything else, and no more than Linux keeps of it. */

@@ -9,7 +9,7 @@ import { LauncherGone } from '../../../../../core/host/sandbox/launcher-gone';
 import type { SpawnSandboxedOptions } from '../../../../../core/host/sandbox/spawn-sandboxed';
 import type { VmCpus, VmHandle, VmSpec } from '../vmm-driver';
 import { together } from '../../../../../core/host/together';
-import { type Companion, endCompanion, startCompanion } from './companion';
+import { type Companion, endCompanion, removeSocket, startCompanion } from './companion';
 import { beginStart } from './begin-start';
 import { statusFile } from './ended-by-itself';
 import { makeReady } from './make-ready';
@@ -30,8 +30,8 @@ export interface VmmStart {
   /** Makes files of its own in the run and log folders, before the VMM's sandbox is made. */
   prepare?: () => Promise<void>;
   process: Pick<SpawnSandboxedOptions, 'logFile' | 'eventFile' | 'sandbox'>;
-  /** A part of its machine that is a program of its own. */
-  companion?: Companion | undefined;
+  /** Parts of its machine that are programs of their own. */
+  companions?: readonly Companion[];
   /** Names of the sockets that it makes. */
   sockets: readonly string[];
   /** Resolves once the VM is seen to run. */
@@ -56,7 +56,8 @@ const keptToCpus = async (confined: Promise<unknown>): Promise<void> => {
 export const startVmm = async (spec: VmSpec, start: VmmStart, log: Logger): Promise<VmHandle> => {
   const files = await beginStart(spec, start.checks);
   let spawned: SpawnedVmm | null = null;
-  let beside: ProcessIdentity | null = null;
+  const beside: { name: string; process: ProcessIdentity }[] = [];
+  const companions = start.companions ?? [];
   try {
     await start.prepare?.();
     const ready = makeReady(spec, start.sockets);
@@ -68,8 +69,14 @@ export const startVmm = async (spec: VmSpec, start: VmmStart, log: Logger): Prom
       // Before it makes a thread: what it makes has what it has.
       if (spec.cpus) await keptToCpus(confineThreads(pid, () => spec.cpus?.process ?? []));
     };
-    // It needs the machine's cgroup before the VMM is there.
-    if (start.companion) [beside] = await together(startCompanion(spec, start.companion, place), ready);
+    // They need the machine's cgroup before the VMM is there.
+    if (companions.length > 0)
+      await together(
+        ready,
+        ...companions.map(async (one) => {
+          beside.push({ name: one.name, process: await startCompanion(spec, one, place) });
+        }),
+      );
     // Whoever fails first, the other is at its end before anything is taken back.
     [spawned] = await together(
       spawnVmm(start.program, start.args, {
@@ -89,6 +96,7 @@ export const startVmm = async (spec: VmSpec, start: VmmStart, log: Logger): Prom
       runDir: spec.runDir,
       logDir: spec.logDir,
       startedAt: new Date().toISOString(),
+      ...(beside.length > 0 && { beside }),
     };
     if (spec.cpus) await keptToCpus(start.confine(handle, spec.cpus));
     spawned.release();
@@ -98,9 +106,10 @@ export const startVmm = async (spec: VmSpec, start: VmmStart, log: Logger): Prom
       signalProcess(spawned.process, 'SIGKILL');
       await waitGone(spawned.process, killDeadline);
     } else if (error instanceof LauncherGone) await endProcessesNaming(spec.runDir);
-    if (beside) await endCompanion(beside);
+    for (const { process } of beside) await endCompanion(process);
     await removeCgroup(spec.instanceId);
-    await unlinkAll(socketFolder(spec), [...start.sockets, ...(start.companion ? [start.companion.socket] : [])]);
+    await unlinkAll(socketFolder(spec), start.sockets);
+    await together(...companions.map(removeSocket));
     await files.rollback();
     throw error;
   }

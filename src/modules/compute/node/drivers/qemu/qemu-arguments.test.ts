@@ -55,6 +55,34 @@ describe('qemuArguments', () => {
       'memory-backend-memfd,id=main-memory,size=268435456B,share=off,hugetlb=on,hugetlbsize=2097152B,prealloc=on',
     );
   });
+  it('gives each share a device by its name, and every device a slot of its own, whatever is asked for', () => {
+    const shares = ['a', 'b', 'c', 'd'].map((tag) => ({
+      tag,
+      path: `/srv/${tag}`,
+      readonly: false,
+      user: 7,
+      group: 7,
+    }));
+    const max = { vcpus: 4, memoryBytes: 512 * 1024 * 1024 };
+    const machine = { tpm: true, balloon: true, watchdog: 'restart' } as const;
+    const all: VmSpec = { ...spec, shares, max, machine, hardware: { sharedMemory: true } };
+    const args = qemuArguments(all, 'tcg', null, true);
+    const devices = valuesOf(args, '-device')
+      .filter((value) => value.startsWith('{'))
+      .map((value) => JSON.parse(value) as Record<string, string>);
+    expect(devices.filter(({ driver }) => driver === 'vhost-user-fs-pci').map(({ tag }) => tag)).toEqual([
+      'a',
+      'b',
+      'c',
+      'd',
+    ]);
+    const slots = devices.flatMap(({ addr }) => (addr === undefined ? [] : [addr]));
+    expect(slots.length).toBeGreaterThan(10);
+    expect(
+      new Set(slots.map((slot) => Number.parseInt(slot, 16) + Number(`0.${slot.split('.')[1] ?? '0'}`))).size,
+    ).toBe(slots.length);
+    expect(valuesOf(args, '-chardev')).toContain('socket,id=share1,path=/run/a,,b/f/1/s');
+  });
   it('gives a CPU model that is asked for whole, also to vCPUs that come later, and all that there is otherwise', () => {
     expect(valuesOf(qemuArguments(spec, 'kvm'), '-cpu')).toEqual(['host']);
     expect(valuesOf(qemuArguments(spec, 'tcg'), '-cpu')).toEqual(['max']);

@@ -5,11 +5,13 @@ import { socketFolder } from '../common/vmm-files';
 import type { VmDisk, VmNic, VmSpec } from '../vmm-driver';
 import { balloonArguments } from './qemu-balloon';
 import { qemuDataDisk, qemuDataDisks, qemuDisk, qemuLimitsObject, type QemuDisk } from './qemu-disks';
+import { escapeValue as escape } from './qemu-escape';
 import type { Plugged } from './qemu-hotplug';
 import { qemuCards, qemuNic } from './qemu-nics';
 import { cpuArgument, cpuModelOf, type QemuAccel } from './qemu-cpus';
 import { mainMemoryArguments } from './qemu-memory';
 import { sizeArguments } from './qemu-resize';
+import { shareArguments } from './qemu-shares';
 import type { UefiFirmware } from './uefi-firmware';
 
 /**
@@ -31,9 +33,6 @@ export const uefiVariables = 'uefi-vars.fd';
 export const tpmState = 'tpm';
 /** In the VMM's own folder, made by the TPM. */
 export const tpmSocket = 'tpm.sock';
-
-/** A comma ends a value in QEMU's option lists; doubled it stands for itself. */
-const escape = (value: string): string => value.replaceAll(',', ',,');
 
 const smbios = (instanceId: string): string => {
   const { manufacturer, product, serial, uuid } = firmwareIdentity(instanceId);
@@ -275,6 +274,7 @@ export const qemuArguments = (
   ...disks(spec, true, spec.limits?.disk ?? null),
   ...(spec.machine?.watchdog === undefined ? [] : watchdog),
   ...(spec.machine?.balloon === true ? balloonArguments : []),
+  ...shareArguments(spec),
   // By which a guest's kernel says that it cannot go on.
   '-device',
   'pvpanic',

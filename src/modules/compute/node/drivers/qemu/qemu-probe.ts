@@ -15,6 +15,7 @@ import { probeDisk, probeSectorBanner } from './probe-guest';
 import { cpuModelsOf, type QemuAccel } from './qemu-cpus';
 import { hasDevice } from './qemu-devices';
 import { tryScreen } from './qemu-screen-probe';
+import { virtiofsdFor } from './qemu-shares';
 import { hasTpm } from './qemu-tpm';
 import { findUefi, type UefiFirmware } from './uefi-firmware';
 
@@ -38,6 +39,8 @@ export interface QemuFacts {
   balloon: boolean;
   /** The kernel can limit its cards. */
   nicLimits: boolean;
+  /** What gives its machines directories of the host; null when they can have none. */
+  virtiofsd: string | null;
   /** Its machines have a screen, which VNC shows. */
   screen: boolean;
   /** Models of CPUs that it can give whole. */
@@ -47,6 +50,8 @@ export interface QemuFacts {
 export interface QemuProbeOptions {
   binary: string;
   accel: 'auto' | 'kvm' | 'tcg';
+  /** Name or path of a virtiofsd. Absent or empty: looked for in the usual places. */
+  virtiofsd?: string;
   /** Where the outcome of the trial boot is kept. */
   cacheDir: string;
   /** Where firmware packages describe themselves, when not in QEMU's usual places. */
@@ -217,6 +222,7 @@ export const probeQemu = async (options: QemuProbeOptions): Promise<QemuFacts> =
     watchdog: false,
     balloon: false,
     nicLimits: false,
+    virtiofsd: null,
     screen: false,
     cpuModels: [],
   });
@@ -225,13 +231,14 @@ export const probeQemu = async (options: QemuProbeOptions): Promise<QemuFacts> =
   if (!binary) return unusable('', 'tcg', `${options.binary} is not installed`);
   const version = await qemuVersion(binary);
   if (version === null) return unusable('', 'tcg', `${binary} does not say its version`);
-  const [uefi, secureUefi, tpm, watchdog, balloon, nicLimits] = await Promise.all([
+  const [uefi, secureUefi, tpm, watchdog, balloon, nicLimits, virtiofsd] = await Promise.all([
     findUefi(options.uefiFolders),
     findUefi(options.uefiFolders, { secureBoot: true }),
     hasTpm(binary),
     hasDevice(binary, 'i6300esb'),
     hasDevice(binary, 'virtio-balloon-pci'),
     canLimitNics(),
+    virtiofsdFor(binary, options.virtiofsd ?? ''),
   ]);
   const usable = async (accel: QemuAccel, reason: string): Promise<QemuFacts> => ({
     version,
@@ -245,6 +252,7 @@ export const probeQemu = async (options: QemuProbeOptions): Promise<QemuFacts> =
     watchdog,
     balloon,
     nicLimits,
+    virtiofsd,
     screen: await hasScreen(options, binary, version, accel),
     cpuModels: await cpuModelsOf(binary, accel),
   });

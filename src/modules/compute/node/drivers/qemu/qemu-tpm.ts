@@ -48,7 +48,7 @@ export const tpmBeside = (spec: VmSpec): Companion => {
     },
     logFile: join(spec.logDir, 'tpm.log'),
     sandbox: { user: spec.user, writable: [socketFolder(spec), state] },
-    socket: tpmSocket,
+    socket: join(socketFolder(spec), tpmSocket),
   };
 };
 

@@ -8,7 +8,6 @@ import { readTail } from '../../../../../core/host/sandbox/spawn-sandboxed';
 import { together } from '../../../../../core/host/together';
 import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
 import type { VmmInventory } from '../../../contract/vmm.inventory';
-import type { VmmCapability } from '../../../contract/vmm-capabilities';
 import { cleanUp } from '../common/clean-up';
 import { settleEndedByItself } from '../common/ended-by-itself';
 import { ExitRecord } from '../common/exit-record';
@@ -32,6 +31,7 @@ import { checkHugePages } from '../common/huge-pages';
 import { startVmm } from '../common/start-vmm';
 import { suspendInto } from '../common/suspend-into';
 import { memoryOf } from '../common/suspended-memory';
+import { endShares, refuseWithShares, sharesBeside, shareSockets } from '../common/virtiofsd';
 import { handOverDisk, socketFolder } from '../common/vmm-files';
 import { vmmSandbox } from '../common/vmm-sandbox';
 import type { GuestEvent } from '../guest-event';
@@ -39,7 +39,6 @@ import {
   notInState,
   VmmDriver,
   type CoreDumping,
-  type Firmware,
   type VmDisk,
   type VmHandle,
   type VmMemory,
@@ -51,6 +50,7 @@ import {
 import { forcedExit, type VmExit } from '../vmm-exit';
 import { qemuArguments, qemuLogs, qemuSockets, tpmSocket, uefiVariables } from './qemu-arguments';
 import { qemuMemory, setQemuBalloon } from './qemu-balloon';
+import { firmwares, machineCapabilities, qemuCapabilities } from './qemu-capabilities';
 import { coreDumpPipe, dumpQemuMemory, settleQemuDump } from './qemu-core-dump';
 import { attachQemuDisk, detachQemuDisk, qemuDisks } from './qemu-disks';
 import { attachQemuNic, detachQemuNic, qemuNics } from './qemu-nics';
@@ -74,7 +74,7 @@ import {
 import { endTpm, tpmBeside } from './qemu-tpm';
 import { QemuGuestEvents } from './qemu-guest-events';
 import { QmpError } from './qmp-error';
-import { ensureVariables, type UefiFirmware } from './uefi-firmware';
+import { ensureVariables } from './uefi-firmware';
 
 /** Milliseconds. Software emulation on a busy host is slow, but a monitor that says nothing for so long is gone. */
 const deadlines = { start: 30_000, quit: 3000, terminate: 3000, kill: 10_000 } as const;
@@ -82,30 +82,6 @@ const deadlines = { start: 30_000, quit: 3000, terminate: 3000, kill: 10_000 } a
 /** Milliseconds that huge pages take at most until they are all empty and there. */
 const pagesDeadline = ({ memoryBytes, hardware }: VmSpec): number =>
   hardware?.pageSize === undefined ? 0 : 1000 * Math.ceil(memoryBytes / 2 ** 30);
-
-const firmwares = (uefi: UefiFirmware | null): Firmware[] => (uefi === null ? ['bios'] : ['bios', 'uefi']);
-
-const machineCapabilities = ({
-  secureUefi,
-  tpm,
-  watchdog,
-  balloon,
-  nicLimits,
-  cpuModels,
-}: Pick<QemuFacts, 'secureUefi' | 'tpm' | 'watchdog' | 'balloon' | 'nicLimits' | 'cpuModels'>): VmmCapability[] => [
-  ...(secureUefi === null ? [] : (['secure-boot'] as const)),
-  ...(tpm ? (['tpm'] as const) : []),
-  ...(watchdog ? (['watchdog-restart', 'watchdog-stop', 'watchdog-notify'] as const) : []),
-  ...(balloon ? (['balloon'] as const) : []),
-  'panic-policy',
-  'disk-limits',
-  'dedicated-cpus',
-  'numa-nodes',
-  ...(nicLimits ? (['nic-limits'] as const) : []),
-  'huge-pages',
-  'shared-memory',
-  ...(cpuModels.length > 0 ? (['cpu-models'] as const) : []),
-];
 
 /** QEMU by its monitor protocol. Everything it needs after an agent restart is in the handle and beside the sockets. */
 export class QemuDriver extends VmmDriver {
@@ -125,27 +101,8 @@ export class QemuDriver extends VmmDriver {
     const fresh = probeQemu(this.options);
     // Starts go by what is known while it is found out anew.
     this.facts ??= fresh;
-    const { version, accel, usable, reason, warning, uefi, screen, ...facts } = await fresh;
+    const { version, accel, usable, reason, warning, cpuModels } = await fresh;
     this.facts = fresh;
-    const capabilities: VmmCapability[] = [
-      'serial',
-      'power-button',
-      'reset',
-      'pause',
-      'nmi',
-      'nic-hotplug',
-      'disk-hotplug',
-      'cpu-hotplug',
-      'memory-hotplug',
-      'suspend',
-      'core-dump',
-      'smbios',
-      'disk-locks',
-      'image-kernel',
-      ...firmwares(uefi),
-      ...machineCapabilities(facts),
-      ...(screen ? (['vnc'] as const) : []),
-    ];
     return {
       kind: this.kind,
       version,
@@ -153,8 +110,8 @@ export class QemuDriver extends VmmDriver {
       usable,
       reason,
       ...(warning !== '' && { warning }),
-      capabilities: usable ? capabilities : [],
-      ...(usable && { cpuModels: [...facts.cpuModels] }),
+      capabilities: usable ? qemuCapabilities(await fresh) : [],
+      ...(usable && { cpuModels: [...cpuModels] }),
     };
   }
 
@@ -185,6 +142,7 @@ export class QemuDriver extends VmmDriver {
     const sandbox = vmmSandbox(spec, this.options.sandbox, facts.accel === 'kvm', [
       ...(uefi ? [uefi.code] : []),
       ...kernelFiles(spec),
+      ...shareSockets(spec),
     ]);
     return startVmm(
       spec,
@@ -203,7 +161,10 @@ export class QemuDriver extends VmmDriver {
           ...recordFile(spec),
           sandbox: { ...sandbox, writable: [...(sandbox.writable ?? []), ...(uefi ? [variables] : [])] },
         },
-        companion: spec.machine?.tpm ? tpmBeside(spec) : undefined,
+        companions: [
+          ...(spec.machine?.tpm ? [tpmBeside(spec)] : []),
+          ...(facts.virtiofsd === null ? [] : sharesBeside(spec, facts.virtiofsd)),
+        ],
         sockets: [...Object.values(qemuSockets), recordSocket, suspensionSockets.into],
         observe: (spawned) => this.awaitRunning(spec, spawned),
         confine: (handle, cpus) => this.confine(handle, cpus),
@@ -239,6 +200,7 @@ export class QemuDriver extends VmmDriver {
       await this.end(handle);
     }
     await endTpm(handle);
+    await endShares(handle);
     await cleanUp(handle, [...Object.values(qemuSockets), recordSocket, tpmSocket, screenshotFile, coreDumpPipe]);
   }
 
@@ -256,6 +218,7 @@ export class QemuDriver extends VmmDriver {
 
   async suspend(handle: VmHandle, memoryBytes: number): Promise<void> {
     this.monitor.assertRunning(handle);
+    await refuseWithShares(handle);
     await suspendInto(memoryOf(handle), memoryBytes, {
       pause: () => this.pause(handle),
       keep: (memory, limit) => this.monitor.converse(handle, (qmp) => keepMachine(qmp, handle, memory, limit)),

@@ -34,9 +34,10 @@ export const qemuEntry: VmmDriverEntry = {
     'cpu-models',
     'dedicated-cpus',
     'numa-nodes',
+    'virtio-fs',
     'vnc',
   ],
   rank: ({ accel }) => (accel === 'kvm' ? 1 : 2),
-  make: ({ config: { qemu, accel }, cacheDir, sandbox, log }) =>
-    new QemuDriver({ binary: qemu.binary, accel, cacheDir, sandbox }, log),
+  make: ({ config: { qemu, accel, virtiofsd }, cacheDir, sandbox, log }) =>
+    new QemuDriver({ binary: qemu.binary, accel, virtiofsd, cacheDir, sandbox }, log),
 };
