@@ -110,6 +110,7 @@ describe('what a form sends is what its contract takes, whatever was typed', () 
       images: [{ id, name: 'debian', state: 'ready', virtualBytes: 2 ** 30 } as Image],
       networks: [{ id, name: 'office', subnet: '10.0.0.0/24', nat: true } as Network],
       keys: [],
+      shares: [],
       hosts: [],
     };
     holds(

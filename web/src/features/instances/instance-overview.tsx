@@ -38,13 +38,16 @@ export function InstanceOverview({ instance: i }: { instance: Instance }) {
 }
 
 /** What was asked of its machine. */
-const machineFacts = ({ machine }: Instance): ([string, string] | null)[] => [
+const machineFacts = ({ machine, shares }: Instance): ([string, string] | null)[] => [
   machine.watchdog === null ? null : ['When its watchdog fires', afterwards[machine.watchdog]],
   machine.panic === null ? null : ['When its guest panics', afterwards[machine.panic]],
   machine.secureBoot ? ['Secure Boot', 'yes, only what is signed starts'] : null,
   machine.tpm ? ['TPM', '2.0'] : null,
   machine.balloon ? ['Balloon', 'yes'] : null,
   machine.vsock ? ['Vsock', 'yes, its guest is reached without a network'] : null,
+  shares.length === 0
+    ? null
+    : ['Shares', shares.map(({ share, readonly }) => (readonly ? `${share} (read-only)` : share)).join(', ')],
 ];
 
 function InstanceFacts({ instance: i }: { instance: Instance }) {

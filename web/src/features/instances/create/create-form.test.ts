@@ -13,6 +13,10 @@ const offers = (part: { flavors?: object[]; images?: object[]; networks?: object
   networks: (part.networks ?? [network('office')]) as Network[],
   keys: [],
   hosts: [],
+  shares: [
+    { name: 'media', readonly: false, hosts: null },
+    { name: 'docs', readonly: true, hosts: null },
+  ],
 });
 const draft = (part: Partial<Draft> = {}): Draft => ({ ...emptyDraft, name: 'web', ...part });
 const wrong = (d: Draft, o: Offers): string[] => {
@@ -121,6 +125,18 @@ describe('the form of a create', () => {
     });
     const plain = draft({});
     expect(bodyOf(plain, choicesOf(plain, offers()), offers())).not.toHaveProperty('machine');
+  });
+
+  it('asks for shares that there are, only to read those that are for reading', () => {
+    const chosen = draft({ shares: { media: false, docs: false, gone: true } });
+    const choices = choicesOf(chosen, offers());
+    expect(bodyOf(chosen, choices, offers())?.shares).toEqual([
+      { share: 'media', readonly: false },
+      { share: 'docs', readonly: true },
+    ]);
+    expect(commandOptions(chosen, choices, offers()).share).toEqual(['media', 'docs:ro']);
+    const reading = draft({ shares: { media: true } });
+    expect(bodyOf(reading, choices, offers())?.shares).toEqual([{ share: 'media', readonly: true }]);
   });
 
   it('forgets the way out by a network that leads nowhere', () => {

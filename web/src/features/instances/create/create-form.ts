@@ -1,6 +1,6 @@
 import type { Options } from '../../../lib/command';
 import { base64 } from '../../../lib/format';
-import type { CreateInstance, Flavor, Host, Image, Network, SshKey } from '../../../lib/types';
+import type { CreateInstance, Flavor, Host, Image, Network, Share, SshKey } from '../../../lib/types';
 import { createInstances, maxUserDataBytes } from '../../../../../src/modules/compute/contract/compute.api';
 import { machineActions } from '../../../../../src/modules/compute/contract/machine-options';
 import { checkBy, checkDescription, checkName, checkWhole } from '../../../lib/validate';
@@ -19,6 +19,7 @@ export interface Offers {
   networks: readonly Network[];
   keys: readonly SshKey[];
   hosts: readonly Host[];
+  shares: readonly Share[];
 }
 
 /** What the draft means with what there is: chosen by the user, or the only one. */
@@ -109,11 +110,19 @@ const machineOf = ({ secureBoot, tpm, balloon, vsock, ...draft }: Draft): Pick<C
   return secureBoot || tpm || balloon || vsock || watchdog || panic ? { machine } : {};
 };
 
+/** Of what the project has: another one may have been chosen since. */
+const sharesOf = ({ shares: chosen }: Draft, { shares }: Offers): { share: string; readonly: boolean }[] =>
+  shares.flatMap(({ name, readonly }) => {
+    const reads = chosen[name];
+    return reads === undefined ? [] : [{ share: name, readonly: readonly || reads }];
+  });
+
 /** The request that the draft is for one instance; null while something is missing or wrong. */
 export const bodyOf = (draft: Draft, choices: Choices, offers: Offers): CreateInstance | null => {
   const { flavor, image, attached, wayOut, pastedKeys } = choices;
   const { description, userData, dataFile, configDrive, host } = draft;
   const vmm = draft.vmm.trim();
+  const shares = sharesOf(draft, offers);
   const badAddress = attached.some(
     (a) => a.address !== '' && checkAddress(a.address, offers.networks.find((n) => n.id === a.id)?.subnet) !== null,
   );
@@ -133,6 +142,7 @@ export const bodyOf = (draft: Draft, choices: Choices, offers: Offers): CreateIn
     ...(userDataSize(userData, dataFile) === 0 ? {} : { userData: base64(dataFile?.bytes ?? userData) }),
     ...(configDrive === 'openstack' || configDrive === 'nocloud' ? { configDrive } : {}),
     ...machineOf(draft),
+    ...(shares.length === 0 ? {} : { shares }),
     ...maximumOf(draft),
     ...(vmm === '' ? {} : { vmm }),
     stopGraceSeconds: Number(draft.grace),
@@ -162,6 +172,7 @@ export const commandOptions = (draft: Draft, choices: Choices, offers: Offers): 
     tpm: draft.tpm,
     balloon: draft.balloon,
     vsock: draft.vsock,
+    share: sharesOf(draft, offers).map(({ share, readonly }) => (readonly ? `${share}:ro` : share)),
     watchdog: draft.watchdog,
     panic: draft.panic,
     'max-vcpus': draft.maxVcpus.trim(),

@@ -24,6 +24,8 @@ export interface Draft {
   tpm: boolean;
   balloon: boolean;
   vsock: boolean;
+  /** By name, whether only to read. */
+  shares: Readonly<Record<string, boolean>>;
   /** What each does; empty for none. */
   watchdog: string;
   panic: string;
@@ -54,6 +56,7 @@ export const emptyDraft: Draft = {
   tpm: false,
   balloon: false,
   vsock: false,
+  shares: {},
   watchdog: '',
   panic: '',
   maxVcpus: '',

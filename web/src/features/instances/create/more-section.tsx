@@ -15,6 +15,7 @@ const members = [
   'machine.secureBoot',
   'machine.watchdog',
   'machine.panic',
+  'shares',
   'maxVcpus',
   'maxMemoryBytes',
   'vmm',
@@ -38,8 +39,8 @@ export function MoreSection({ form }: { form: CreateForm }) {
     >
       <summary className="flex cursor-pointer list-none items-center gap-1.5 rounded text-sm font-semibold">
         <ChevronRight aria-hidden className="size-4 text-dim transition-transform group-open:rotate-90" />
-        More: user data, config drive, description, stopping, failures, watchdog, Secure Boot, TPM, balloon, vsock, room
-        to grow, VMM
+        More: user data, config drive, description, stopping, failures, watchdog, Secure Boot, TPM, balloon, vsock,
+        shares, room to grow, VMM
         {admin && ', host'}
       </summary>
       <div className="mt-4 space-y-4">
@@ -80,6 +81,7 @@ export function MoreSection({ form }: { form: CreateForm }) {
         />
         <RestartField form={form} />
         <MachineFields form={form} />
+        <ShareFields form={form} />
         <MaximumFields form={form} />
         <TextField
           label="Virtual machine monitor"
@@ -129,6 +131,42 @@ function MachineFields({ form }: { form: CreateForm }) {
         onChange={(event) => change({ vsock: event.target.checked })}
       />
       <PolicyFields form={form} />
+    </fieldset>
+  );
+}
+
+/** Directories of hosts that its guest can mount; nothing where the project is given none. */
+function ShareFields({ form: { draft, change, show, lists } }: { form: CreateForm }) {
+  const { items } = lists.shares;
+  if (items.length === 0) return null;
+  const wrong = show('shares');
+  const set = (name: string, reads: boolean | null): void => {
+    const { [name]: _before, ...others } = draft.shares;
+    change({ shares: reads === null ? others : { ...others, [name]: reads } });
+  };
+  return (
+    <fieldset className="space-y-2.5">
+      <legend className="mb-1.5 text-sm font-medium">Shares</legend>
+      {items.map(({ name, readonly }) => (
+        <div key={name} className="space-y-1.5">
+          <Checkbox
+            label={name}
+            hint={`Its guest mounts it: mount -t virtiofs ${name} /mnt${readonly ? '. For reading only.' : ''}`}
+            checked={draft.shares[name] !== undefined}
+            onChange={(event) => set(name, event.target.checked ? readonly : null)}
+          />
+          {draft.shares[name] !== undefined && !readonly && (
+            <div className="pl-6">
+              <Checkbox
+                label={`Only read ${name}`}
+                checked={draft.shares[name] === true}
+                onChange={(event) => set(name, event.target.checked)}
+              />
+            </div>
+          )}
+        </div>
+      ))}
+      {wrong !== null && <p className="text-xs text-bad">{wrong}</p>}
     </fieldset>
   );
 }

@@ -27,6 +27,7 @@ const useOffers = (query: { project?: string }) => {
     networks: useList('/networks', all),
     keys: useList('/ssh-keys', all),
     hosts: useList('/hosts', { query: { limit: 500 }, enabled: admin }),
+    shares: useList('/shares', { ...all, enabled: query.project !== undefined }),
   };
 };
 
@@ -68,6 +69,7 @@ export const useCreateForm = () => {
     networks: lists.networks.items,
     keys: lists.keys.items,
     hosts: lists.hosts.items,
+    shares: lists.shares.items,
   };
   const choices = choicesOf(draft, offers);
   const problems = problemsOf(draft, choices);
