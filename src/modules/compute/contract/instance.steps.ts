@@ -1,6 +1,7 @@
 import type { RemoteSpec, RemoteUndoCall, TxContext } from '../../../core/workflow/definition/definition';
 import { certain, type Known } from '../../../core/workflow/definition/fragment';
-import { instanceAbsent, instanceEnsure, type InstanceSpec, type ObservedInstance } from './instance.verbs';
+import type { InstanceSpec } from './instance-spec';
+import { instanceAbsent, instanceEnsure, type ObservedInstance } from './instance.verbs';
 
 interface OfInstance {
   instanceId: string;

@@ -2,15 +2,11 @@ import { z } from 'zod';
 import * as field from '../../../core/http/routes/fields';
 import { openSet } from '../../../core/m2m/verbs/open-set';
 import { NotUnderstood } from '../../../core/m2m/verbs/not-understood';
-import { type AnyVerb, defineVerb, type OlderForm } from '../../../core/m2m/verbs/verb';
-import { hardwareAsked } from './hardware';
+import { type AnyVerb, defineVerb } from '../../../core/m2m/verbs/verb';
 import { coreDumpFormats } from './core-dump-formats';
 import { coreDumpFile } from './core-dumps';
-import { limitsShown } from './limits';
-import { machineAsked } from './machine-options';
-import { sharesOfSpec } from './shares';
-import { restartPolicies } from './restart-policies';
-import { driveForms } from '../../network/contract/drive-forms';
+import { instanceSpec } from './instance-spec';
+import { olderSpecs } from './instance-spec-older';
 
 /** How a machine ended. `reason`: a word of an open set (`oom-killed`), the code or the signal of its VMM where known. */
 export const instanceExit = z.object({
@@ -61,164 +57,6 @@ export const observedInstance = z.object({
 });
 export type ObservedInstance = z.infer<typeof observedInstance>;
 
-/** How a kernel is booted. */
-const kernelAsked = z.object({ commandLine: z.string().max(2047), initramfs: z.boolean() });
-
-/**
- * Sizes in bytes. Disks and ports refer to what `volume.ensure` and `network.apply` made. The first disk is booted from.
- */
-const instanceSpec = z.object({
-  name: z.string(),
-  vcpus: z.number().int().min(1),
-  memoryBytes: field.bytes,
-  /** The most that it may get while it runs. Absent: it stays as it is; sent only when there is one. */
-  max: z.object({ vcpus: z.number().int().min(1), memoryBytes: field.bytes }).optional(),
-  disks: z
-    .array(
-      z.object({
-        volumeId: field.id,
-        pool: z.string(),
-        readonly: z.boolean(),
-        /** It comes and goes while the machine runs. Absent: the machine keeps it for its life. */
-        detachable: z.literal(true).optional(),
-      }),
-    )
-    .min(1),
-  ports: z.array(field.id),
-  /** Null: the host's best. */
-  vmm: z.string().max(63).nullable(),
-  /**
-   * Absent: whatever the VMM boots with. Sent only when the image asks for one, so that agents from before it know all
-   * that they get.
-   */
-  firmware: z.enum(['bios', 'uefi']).optional(),
-  /** A read-only disk with what the metadata service tells. Absent: none; sent only when there is one. */
-  configDrive: z.enum(driveForms).optional(),
-  /** Whether its host starts it again by itself after a failure. Absent: never; sent only when it does. */
-  restartPolicy: z.enum(restartPolicies).optional(),
-  /** What is asked of the machine itself. Absent: nothing; sent only when there is something. */
-  machine: machineAsked.optional(),
-  /** How fast its disks and cards are. Absent: as fast as they go; sent only when something is limited. */
-  limits: limitsShown.optional(),
-  /** What it is made of. Absent: as the host does by itself; sent only when something is asked for. */
-  hardware: hardwareAsked.optional(),
-  /**
-   * The CPUs that it has for itself, by NUMA node of its host, and the memory that is bound to each where its guest has
-   * nodes: the first of the guest lies on the first one here. Absent: it shares; sent only when it has some.
-   */
-  dedicatedCpus: z
-    .array(z.object({ node: z.number().int().min(0), cpus: z.number().int().min(1), memoryBytes: field.bytes }))
-    .min(1)
-    .optional(),
-  /**
-   * Its first disk is a temporary one: after a restart of the host its machine stays off. Absent: it is not; sent only
-   * when it is.
-   */
-  rescue: z.literal(true).optional(),
-  /**
-   * It boots by the kernel that the image of its first disk brought, and its initramfs. Absent: by what is on the disk;
-   * sent only when there is one.
-   */
-  kernel: kernelAsked.optional(),
-  /** Directories of its host that its guest can mount. Absent: none; sent only when there are some. */
-  shares: sharesOfSpec.optional(),
-});
-export type InstanceSpec = z.infer<typeof instanceSpec>;
-
-const ofRestartPolicy = instanceSpec.pick({ restartPolicy: true });
-/** An agent of before would take it for `never`, and say nothing. */
-const withoutRestartPolicy: OlderForm = (args) => {
-  const { restartPolicy } = ofRestartPolicy.parse(args['spec']);
-  if (restartPolicy === 'on-failure') throw new NotUnderstood("the instance's restart policy");
-  return args;
-};
-
-/** An agent of before would start a machine without. */
-const withoutMachine: OlderForm = (args) => {
-  const { machine } = instanceSpec.pick({ machine: true }).parse(args['spec']);
-  if (machine !== undefined) throw new NotUnderstood("options of the instance's machine");
-  return args;
-};
-
-/** An agent of before would leave the watchdog out, and do what it always does about a panic. */
-const withoutPolicies: OlderForm = (args) => {
-  const { machine = {} } = instanceSpec.pick({ machine: true }).parse(args['spec']);
-  if (machine.watchdog !== undefined || machine.panic !== undefined)
-    throw new NotUnderstood('watchdogs and panic policies');
-  return args;
-};
-
-/** An agent of before would start it again after a restart of its host. */
-const withoutRescue: OlderForm = (args) => {
-  const { rescue } = instanceSpec.pick({ rescue: true }).parse(args['spec']);
-  if (rescue === true) throw new NotUnderstood('instances in rescue');
-  return args;
-};
-
-/** An agent of before would keep them for the life of the machine, and where other instances find them too. */
-const withoutDataVolumes: OlderForm = (args) => {
-  // A placement asks with what it knows of the specification, which is no disks.
-  const { disks = [] } = instanceSpec.pick({ disks: true }).partial().parse(args['spec']);
-  if (disks.some(({ detachable }) => detachable === true)) throw new NotUnderstood('data volumes of instances');
-  return args;
-};
-
-/** An agent of before would boot whatever is on the disk. */
-const withoutKernel: OlderForm = (args) => {
-  const { kernel } = instanceSpec.pick({ kernel: true }).parse(args['spec']);
-  if (kernel !== undefined) throw new NotUnderstood('instances that boot by a kernel of their image');
-  return args;
-};
-
-/** An agent of before would start a machine without room to grow. */
-const withoutMax: OlderForm = (args) => {
-  const { max } = instanceSpec.pick({ max: true }).parse(args['spec']);
-  if (max !== undefined) throw new NotUnderstood('instances that get more vCPUs or memory while they run');
-  return args;
-};
-
-/** An agent of before would let it take all that its host can give. */
-const withoutLimits: OlderForm = (args) => {
-  const { limits } = instanceSpec.pick({ limits: true }).parse(args['spec']);
-  if (limits !== undefined) throw new NotUnderstood('rate limits of disks and cards');
-  return args;
-};
-
-/** An agent of before would make its memory and its vCPUs as it makes all. */
-const withoutHardware: OlderForm = (args) => {
-  const { hardware } = instanceSpec.pick({ hardware: true }).parse(args['spec']);
-  if (hardware !== undefined) throw new NotUnderstood('what the hardware of instances is');
-  return args;
-};
-
-/** An agent of before would leave the balloon out. */
-const withoutBalloon: OlderForm = (args) => {
-  const { machine } = instanceSpec.pick({ machine: true }).parse(args['spec']);
-  if (machine?.balloon === true) throw new NotUnderstood('instances with a balloon');
-  return args;
-};
-
-/** An agent of before would let it share. */
-const withoutDedicatedCpus: OlderForm = (args) => {
-  const { dedicatedCpus } = instanceSpec.pick({ dedicatedCpus: true }).parse(args['spec']);
-  if (dedicatedCpus !== undefined) throw new NotUnderstood('CPUs that an instance has for itself');
-  return args;
-};
-
-/** An agent of before would leave the way into its guest out. */
-const withoutVsock: OlderForm = (args) => {
-  const { machine } = instanceSpec.pick({ machine: true }).parse(args['spec']);
-  if (machine?.vsock === true) throw new NotUnderstood('instances with a vsock');
-  return args;
-};
-
-/** An agent of before would leave them out. */
-const withoutShares: OlderForm = (args) => {
-  const { shares } = instanceSpec.pick({ shares: true }).parse(args['spec']);
-  if (shares !== undefined) throw new NotUnderstood('instances with shares');
-  return args;
-};
-
 /**
  * Brings the instance to the wanted power state, observed before it answers. A lower generation than the last accepted
  * one is refused (`stale_generation`). Power off: power button, up to `graceSeconds`, then hard; `reason` of the result
@@ -234,21 +72,7 @@ export const instanceEnsure = defineVerb('instance.ensure', {
   }),
   result: observedInstance,
   revision: 14,
-  older: {
-    2: withoutRestartPolicy,
-    3: withoutMachine,
-    4: withoutRescue,
-    5: withoutDataVolumes,
-    6: withoutPolicies,
-    7: withoutKernel,
-    8: withoutMax,
-    9: withoutLimits,
-    10: withoutHardware,
-    11: withoutBalloon,
-    12: withoutDedicatedCpus,
-    13: withoutVsock,
-    14: withoutShares,
-  },
+  older: olderSpecs,
   timeoutMs: 15_000,
   long: true,
 });

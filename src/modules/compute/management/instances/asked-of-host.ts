@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { UsableImage } from '../../../image/contract/image.ports';
-import type { instanceSeed, InstanceSpec } from '../../contract/instance.verbs';
+import type { InstanceSpec } from '../../contract/instance-spec';
+import type { instanceSeed } from '../../contract/instance.verbs';
 import type { InstanceEntity } from './instance.entity';
 
 /** What the image asks for, if anything; tasks from before firmwares were recorded have none. */

@@ -9,7 +9,8 @@ import { hardwareOf } from '../../contract/hardware';
 import { limitsOf } from '../../contract/limits';
 import type { InstanceState } from '../../contract/instance-states';
 import { withoutPolicies } from '../../contract/machine-options';
-import type { InstanceSpec, ObservedInstance } from '../../contract/instance.verbs';
+import type { InstanceSpec } from '../../contract/instance-spec';
+import type { ObservedInstance } from '../../contract/instance.verbs';
 import {
   bootKernelOf,
   configDriveOf,
