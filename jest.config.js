@@ -37,6 +37,7 @@ module.exports = {
     { ...base, displayName: 'integration', testMatch: ['<rootDir>/test/integration/**/*.test.ts'] },
     { ...base, displayName: 'conformance', testMatch: ['<rootDir>/test/conformance/**/*.test.ts'] },
     { ...base, displayName: 'compat', testMatch: ['<rootDir>/test/compat/**/*.test.ts'] },
+    { ...base, displayName: 'network', testMatch: ['<rootDir>/test/network/**/*.test.ts'] },
     { ...base, displayName: 'security', testMatch: ['<rootDir>/test/security/**/*.test.ts'] },
     { ...base, displayName: 'guests', testMatch: ['<rootDir>/test/guests/**/*.test.ts'] },
     { ...base, displayName: 'e2e', testMatch: ['<rootDir>/test/e2e/**/*.test.ts'] },

@@ -151,6 +151,7 @@ const stages = [
   // A Debian guest under emulation has need of all cores.
   [jest('guests', long ? 90 : 15, 1)],
   [jest('e2e', 25)],
+  [counted('network', ['test:network'], 12)],
   [long ? counted('soak', ['soak', '--', '--cycles', '200'], 120) : counted('soak', ['soak'], 15)],
   // A whole host in software emulation, in which everything takes ten times as long.
   [

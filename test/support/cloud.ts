@@ -143,6 +143,11 @@ export class TestCloud {
     return desk;
   }
 
+  /** Full name of one of its namespaces: that of a host, `net` (the underlay), `out` (the outside), `mgm`. */
+  namespaceOf(name: string): string {
+    return `${this.namespaces.prefix}-${name}`;
+  }
+
   host(name: string): StackProcess {
     const host = this.hosts.get(name);
     if (!host) throw new Error(`no host ${name}`);
