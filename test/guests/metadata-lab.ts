@@ -1,4 +1,5 @@
-import { plainEgress, type PortDocument } from '../../src/modules/network/contract/network.verbs';
+import { plainEgress } from '../../src/modules/network/contract/host-document';
+import type { PlainPort } from '../support/plain-networks';
 import { HostLab, type Client } from '../integration/network/host-lab';
 
 /**
@@ -9,7 +10,7 @@ export interface MetadataLab {
   lab: HostLab;
   client: Client;
   /** In the order of the user's. */
-  ports: [PortDocument, PortDocument];
+  ports: [PlainPort, PlainPort];
   hostname: string;
   sshKeys: string[];
   close: () => Promise<void>;

@@ -15,7 +15,8 @@ import { ConfigDrives } from '../../../src/modules/compute/node/seeds/config-dri
 import { InstanceStore } from '../../../src/modules/compute/node/instances/instance-store';
 import { SeedStore } from '../../../src/modules/compute/node/seeds/seed.store';
 import type { DriveForm } from '../../../src/modules/network/contract/drive-forms';
-import { plainEgress } from '../../../src/modules/network/contract/network.verbs';
+import { plainEgress } from '../../../src/modules/network/contract/host-document';
+import { present, type PlainNetwork, type PlainPort } from '../../support/plain-networks';
 import { networkConfigSchema } from '../../../src/modules/network/contract/network.config';
 import { DocumentStore } from '../../../src/modules/network/node/document.store';
 import type { LinuxNetworkDriver } from '../../../src/modules/network/node/drivers/linux/linux-network.driver';
@@ -67,7 +68,7 @@ describe('a config drive', () => {
     );
     const views = new GuestViews();
     agent.onConverged((served, document) => views.follow(served, document));
-    const port = (position: number, hex: string): object => ({
+    const port = (position: number, hex: string): PlainPort => ({
       id: `22222222-2222-4222-8222-2222222222${hex}`,
       instanceId,
       mac: `56:43:53:00:00:${hex}`,
@@ -76,7 +77,7 @@ describe('a config drive', () => {
       position,
       defaultRoute: position === 0,
     });
-    const network = (position: number, hex: string): object => ({
+    const network = (position: number, hex: string): PlainNetwork => ({
       id: `11111111-1111-4111-8111-1111111111${hex}`,
       subnet: `10.0.${position}.0/24`,
       gateway: `10.0.${position}.1`,
@@ -88,11 +89,7 @@ describe('a config drive', () => {
       ports: [port(position, hex)],
     });
     await agent.start();
-    await agent.apply({
-      generation: 1,
-      networks: [network(1, '01'), network(0, '02')],
-      egress: plainEgress,
-    } as Parameters<NetworkAgent['apply']>[0]);
+    await agent.apply(present({ generation: 1, networks: [network(1, '01'), network(0, '02')], egress: plainEgress }));
     store = new InstanceStore(paths, new RecordProblems(logging));
     seeds = new SeedStore(store, new RecordProblems(logging));
     await seeds.save(seed);

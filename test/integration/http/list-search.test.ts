@@ -21,10 +21,9 @@ const fill = async ({ database }: TestDatabase): Promise<void> => {
             timestamptz '2026-01-01' + n * interval '1 second' FROM generate_series(1, $2::int) n`,
     [project, many],
   );
-  await database.query(
-    `INSERT INTO network (id, project_id, name, subnet, gateway, nat, mtu, next_address) VALUES (md5('net')::uuid, $1, 'wide', '10.0.0.0/8', '10.255.255.254', true, 1500, '10.0.0.1')`,
-    [project],
-  );
+  await database.query(`INSERT INTO network (id, project_id, name, mtu) VALUES (md5('net')::uuid, $1, 'wide', 1500)`, [
+    project,
+  ]);
   await database.query(
     `INSERT INTO port (id, project_id, network_id, instance_id, host_id, hostname, position, mac, address, created_at)
      SELECT md5('p' || n)::uuid, $1, md5('net')::uuid, overlay(overlay(md5('i' || n) PLACING '4' FROM 13) PLACING '8' FROM 17)::uuid, gen_random_uuid(), 'h' || n, 0, (lpad(to_hex(n), 12, '0'))::macaddr, inet '10.0.0.0' + n,

@@ -8,7 +8,7 @@ import type { NodeIdentity } from '../../../src/core/m2m/node/node-identity';
 import { Logging } from '../../../src/core/telemetry/logging';
 import { networkConfigSchema } from '../../../src/modules/network/contract/network.config';
 import { MetadataProvider, type InstanceMetadata } from '../../../src/modules/network/contract/network.ports';
-import type { HostNetworkDocument } from '../../../src/modules/network/contract/network.verbs';
+import type { HostNetworkDocument } from '../../../src/modules/network/contract/host-document';
 import { AppliedPortAttachments } from '../../../src/modules/network/node/applied-port-attachments';
 import { DocumentStore } from '../../../src/modules/network/node/document.store';
 import { DnsmasqSupervisor } from '../../../src/modules/network/node/drivers/linux/dnsmasq.supervisor';

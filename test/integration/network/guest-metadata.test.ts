@@ -1,4 +1,5 @@
-import { plainEgress, type HostNetworkDocument } from '../../../src/modules/network/contract/network.verbs';
+import { plainEgress } from '../../../src/modules/network/contract/host-document';
+import type { PlainDocument } from '../../support/plain-networks';
 import { HostLab, type Client } from './host-lab';
 jest.setTimeout(120_000);
 
@@ -8,12 +9,12 @@ let a: Client;
 let b: Client;
 let other: Client;
 
-const document = (networks: HostNetworkDocument['networks'], egress = plainEgress): HostNetworkDocument => ({
+const document = (networks: PlainDocument['networks'], egress = plainEgress): PlainDocument => ({
   generation: (generation += 1),
   networks,
   egress,
 });
-const everything = (): HostNetworkDocument['networks'] => [
+const everything = (): PlainDocument['networks'] => [
   lab.network(1, [lab.port(1, '10.77.0.11'), lab.port(2, '10.77.0.12')]),
   lab.network(2, [lab.port(3, '10.77.0.11')]),
 ];

@@ -35,7 +35,8 @@ describe('host documents', () => {
       if (before) expect(portsOf(d)).toEqual(expect.arrayContaining(portsOf(before)));
     }
     const last = documents.at(-1)?.document.networks[0];
-    expect(last).toMatchObject({ subnet: '10.9.0.0/24', gateway: '10.9.0.1', nat: false, mtu: 1450, dns: [] });
+    expect(last).toMatchObject({ mtu: 1450, subnets: [{ cidr: '10.9.0.0/24', gateway: '10.9.0.1', dns: [] }] });
+    expect(documents.at(-1)?.document.routers).toEqual([]);
     expect(last?.ports).toHaveLength(30);
     await expect(f.ports.document(f.db.database.op, host)).rejects.toThrow('transaction');
   });
@@ -61,7 +62,7 @@ describe('host documents', () => {
     const { networks } = await f.db.database.tx((op) => f.ports.document(op, host, { attach: instance }));
     const cards = networks
       .flatMap((n) =>
-        n.ports.filter((p) => p.instanceId === instance).map((p) => [n.subnet, p.position, p.defaultRoute]),
+        n.ports.filter((p) => p.instanceId === instance).map((p) => [n.subnets[0]?.cidr, p.position, p.defaultRoute]),
       )
       .sort(([, a], [, b]) => Number(a) - Number(b));
     expect(cards).toEqual([
@@ -92,7 +93,7 @@ describe('host documents', () => {
     const id = randomUUID();
     await f.allocate(project, [{ networkId: near.id }, { networkId: far.id, defaultRoute: true }], id, host);
     const { networks } = await f.db.database.tx((op) => f.ports.document(op, host, { attach: id }));
-    expect(networks.map((n) => [n.subnet, n.ports[0]?.defaultRoute]).sort()).toEqual([
+    expect(networks.map((n) => [n.subnets[0]?.cidr, n.ports[0]?.defaultRoute]).sort()).toEqual([
       ['10.16.0.0/24', false],
       ['10.17.0.0/24', true],
     ]);
@@ -180,6 +181,7 @@ describe('host documents', () => {
     expect(await f.db.database.tx((op) => f.ports.document(op, host))).toEqual({
       generation: 1,
       networks: [],
+      routers: [],
       egress: { allow: [], deny: [], hosts: [] },
     });
   });

@@ -5,12 +5,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import type {
-  HostNetworkDocument,
-  NetworkApplyResult,
-  NetworkDocument,
-  PortDocument,
-} from '../../../src/modules/network/contract/network.verbs';
+import type { HostNetworkDocument } from '../../../src/modules/network/contract/host-document';
+import { present, type PlainDocument, type PlainNetwork, type PlainPort } from '../../support/plain-networks';
+import type { NetworkApplyResult } from '../../../src/modules/network/contract/network.verbs';
 import { hostHash, instanceNetns, networkNetns, tapName } from '../../../src/modules/network/node/drivers/linux/names';
 import { namespacesNow } from '../../support/namespaces';
 import { leftovers } from '../../support/network-leftovers';
@@ -38,7 +35,7 @@ esac
  */
 export interface Client {
   netns: string;
-  port: PortDocument;
+  port: PlainPort;
   wires: ChildProcess[];
 }
 
@@ -107,7 +104,7 @@ export class HostLab {
     return lab;
   }
 
-  network(n: number, ports: PortDocument[], extra: Partial<NetworkDocument> = {}): NetworkDocument {
+  network(n: number, ports: PlainPort[], extra: Partial<PlainNetwork> = {}): PlainNetwork {
     return {
       id: `11111111-1111-4111-8111-1111111111${n.toString(16).padStart(2, '0')}`,
       subnet: '10.77.0.0/24',
@@ -122,7 +119,7 @@ export class HostLab {
     };
   }
 
-  port(n: number, address: string, hostname = `vm${n}`): PortDocument {
+  port(n: number, address: string, hostname = `vm${n}`): PlainPort {
     const hex = n.toString(16).padStart(2, '0');
     return {
       id: `22222222-2222-4222-8222-2222222222${hex}`,
@@ -135,7 +132,7 @@ export class HostLab {
     };
   }
 
-  netnsOf(network: NetworkDocument): string {
+  netnsOf(network: { id: string }): string {
     return networkNetns(this.hash, network.id);
   }
 
@@ -182,8 +179,8 @@ export class HostLab {
     });
   }
 
-  apply(document: HostNetworkDocument): Promise<NetworkApplyResult> {
-    return this.call({ method: 'apply', document }) as Promise<NetworkApplyResult>;
+  apply(document: PlainDocument | HostNetworkDocument): Promise<NetworkApplyResult> {
+    return this.call({ method: 'apply', document: present(document) }) as Promise<NetworkApplyResult>;
   }
 
   /** `kill`: as a crash does it. */
@@ -201,7 +198,7 @@ export class HostLab {
    * A client where the VMM of this port would be: one process opens the tap in the instance's namespace, one makes the
    * client's NIC, frames go between them.
    */
-  async client(port: PortDocument): Promise<Client> {
+  async client(port: PlainPort): Promise<Client> {
     const netns = `t-${this.name}-${runTag()}-c${port.id.slice(-2)}`;
     const instance = instanceNetns(this.hash, port.instanceId);
     const [a, b] = [join(this.dir, `${netns}.a`), join(this.dir, `${netns}.b`)];

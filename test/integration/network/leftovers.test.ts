@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { LeftoverListing } from '../../../src/modules/host/contract/leftover';
-import { plainEgress } from '../../../src/modules/network/contract/network.verbs';
+import { plainEgress } from '../../../src/modules/network/contract/host-document';
 import {
   hostLinkPrefix,
   hostTable,

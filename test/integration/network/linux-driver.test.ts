@@ -2,7 +2,8 @@ import { execFile, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { plainEgress, type HostNetworkDocument } from '../../../src/modules/network/contract/network.verbs';
+import { plainEgress } from '../../../src/modules/network/contract/host-document';
+import type { PlainDocument } from '../../support/plain-networks';
 import {
   hostLinkName,
   hostTable,
@@ -22,12 +23,12 @@ let a: Client;
 let b: Client;
 let other: Client;
 
-const document = (networks: HostNetworkDocument['networks'], egress = plainEgress): HostNetworkDocument => ({
+const document = (networks: PlainDocument['networks'], egress = plainEgress): PlainDocument => ({
   generation: (generation += 1),
   networks,
   egress,
 });
-const everything = (): HostNetworkDocument['networks'] => [
+const everything = (): PlainDocument['networks'] => [
   lab.network(1, [lab.port(1, '10.77.0.11'), lab.port(2, '10.77.0.12')]),
   lab.network(2, [lab.port(3, '10.77.0.11')]),
 ];

@@ -185,7 +185,7 @@ describe('networks', () => {
     );
     expect(f.workflows.started).toEqual([{ type: 'host.sync-network', input: { hostId: host } }]);
     const document = await f.db.database.tx((tx) => f.ports.document(tx, host));
-    expect(document.networks[0]?.dns).toEqual(['9.9.9.9']);
+    expect(document.networks[0]?.subnets[0]?.dns).toEqual(['9.9.9.9']);
   });
 });
 
@@ -254,7 +254,12 @@ describe('addresses', () => {
     });
     await f.coolDown();
     await f.allocate(project, [{ networkId: network.id }]);
-    expect(await f.db.database.query('SELECT 1 FROM address_cooldown WHERE network_id = $1', [network.id])).toEqual([]);
+    expect(
+      await f.db.database.query(
+        'SELECT 1 FROM address_cooldown a JOIN subnet s ON s.id = a.subnet_id WHERE s.network_id = $1',
+        [network.id],
+      ),
+    ).toEqual([]);
   });
 
   it('that were asked for are checked and given', async () => {

@@ -28,19 +28,14 @@ import { NetworkService } from '../../../src/modules/network/management/networks
 import { PortRepository } from '../../../src/modules/network/management/ports/port.repository';
 import { PostgresInstancePorts } from '../../../src/modules/network/management/ports/postgres-instance-ports';
 import { SyncHostWorkflow } from '../../../src/modules/network/management/workflows/sync-host.workflow';
-import { NetworkNetworks1764300800000 } from '../../../migrations/1764300800000-network-networks';
-import { NetworkHostBehind1764300800001 } from '../../../migrations/1764300800001-network-host-behind';
-import { NetworkHostReported1764300800002 } from '../../../migrations/1764300800002-network-host-reported';
-import { NetworkGuestEgress1764300800003 } from '../../../migrations/1764300800003-network-guest-egress';
-import { NetworkDefaultRoute1764300800020 } from '../../../migrations/1764300800020-network-default-route';
 import {
   HostConditionNotes,
   Hosts,
   type HostConditionFact,
   type SchedulableHost,
 } from '../../../src/modules/host/contract/host.ports';
-import { NetworkGuestEgressSetting1764300800030 } from '../../../migrations/1764300800030-network-guest-egress-setting';
-import { NetworkAttachedPorts1764300800040 } from '../../../migrations/1764300800040-network-attached-ports';
+import { RouterRepository } from '../../../src/modules/network/management/routers/router.repository';
+import { SubnetRepository } from '../../../src/modules/network/management/subnets/subnet.repository';
 import { HealthChecks } from '../../../src/core/http/server/health-checks';
 import { GuestEgress } from '../../../src/modules/network/management/hosts/guest-egress';
 import { quietLogging } from '../../support/workflow-harness';
@@ -120,10 +115,23 @@ export class NetworkFixture {
     const networks = new NetworkRepository();
     const ports = new PortRepository();
     const egress = new GuestEgress(this.hosts, config);
-    this.ports = new PostgresInstancePorts(networks, ports, new AddressRepository(), this.generations, egress, config);
+    const subnets = new SubnetRepository();
+    const routers = new RouterRepository();
+    this.ports = new PostgresInstancePorts(
+      networks,
+      subnets,
+      routers,
+      ports,
+      new AddressRepository(),
+      this.generations,
+      egress,
+      config,
+    );
     this.sync = new HostSync(this.workflows, new SyncHostWorkflow(this.ports));
     this.service = new NetworkService(
       networks,
+      subnets,
+      routers,
       ports,
       new NetworkEvents(this.outbox),
       new AnyProject(),
@@ -149,15 +157,6 @@ export class NetworkFixture {
   static async start(options: { cooldownSeconds?: number } = {}): Promise<NetworkFixture> {
     const db = await startTestDatabase({
       entities: networkEntities,
-      migrations: [
-        NetworkNetworks1764300800000,
-        NetworkHostBehind1764300800001,
-        NetworkHostReported1764300800002,
-        NetworkGuestEgress1764300800003,
-        NetworkDefaultRoute1764300800020,
-        NetworkGuestEgressSetting1764300800030,
-        NetworkAttachedPorts1764300800040,
-      ],
       pool: 60,
     });
     return new NetworkFixture(db, options.cooldownSeconds ?? 60);

@@ -2,7 +2,8 @@ import type { InUseBy } from '../../../core/errors/in-use';
 import type { Sql } from '../../../core/db/rows/keyset';
 import type { Op } from '../../../core/db/rows/op';
 import type { DriveForm } from './drive-forms';
-import type { HostNetworkDocument, NetworkApplyResult } from './network.verbs';
+import type { HostNetworkDocument } from './host-document';
+import type { NetworkApplyResult } from './network.verbs';
 
 export interface InstancePort {
   id: string;

@@ -1,7 +1,8 @@
 import type { RemoteSpec, StepContext, TxContext, TxStep } from '../../../core/workflow/definition/definition';
 import { certain, type Known } from '../../../core/workflow/definition/fragment';
 import type { InstancePort, InstancePorts, WantedNic } from './network.ports';
-import { networkApply, type HostNetworkDocument, type NetworkApplyResult } from './network.verbs';
+import { type HostNetworkDocument } from './host-document';
+import { networkApply, type NetworkApplyResult } from './network.verbs';
 
 interface OfInstance {
   instanceId: string;

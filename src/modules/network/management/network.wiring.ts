@@ -16,10 +16,14 @@ import { NetworkRepository } from './networks/network.repository';
 import { NetworkService } from './networks/network.service';
 import { PortRepository } from './ports/port.repository';
 import { PostgresInstancePorts } from './ports/postgres-instance-ports';
+import { RouterRepository } from './routers/router.repository';
+import { SubnetRepository } from './subnets/subnet.repository';
 import { SyncHostWorkflow } from './workflows/sync-host.workflow';
 
 const parts = [
   NetworkRepository,
+  SubnetRepository,
+  RouterRepository,
   PortRepository,
   AddressRepository,
   HostGenerationRepository,

@@ -1,45 +1,61 @@
 import { z } from 'zod';
 import type { RecordForm } from '../../../core/host/records/record-form';
-import type { HostNetworkDocument } from '../contract/network.verbs';
+import { type HostNetworkDocument, ofFirstRevision } from '../contract/host-document';
+
+const egress = z
+  .object({
+    allow: z.array(z.string()).default([]),
+    deny: z.array(z.string()).default([]),
+    hosts: z.array(z.string()).default([]),
+  })
+  .prefault({});
+const nic = z.object({
+  id: z.string(),
+  instanceId: z.string(),
+  mac: z.string(),
+  hostname: z.string(),
+  position: z.number().int().default(0),
+  defaultRoute: z.boolean().default(true),
+});
+const segment = z.object({ id: z.string(), gatewayMac: z.string(), domain: z.string(), mtu: z.number().int() });
 
 /** The document that the host was last given, as it lies on the disk. */
 const documentRecord = z.object({
   generation: z.number().int(),
   networks: z.array(
-    z.object({
-      id: z.string(),
-      subnet: z.string(),
-      gateway: z.string(),
-      gatewayMac: z.string(),
-      dns: z.array(z.string()),
-      domain: z.string(),
-      mtu: z.number().int(),
-      nat: z.boolean(),
-      ports: z.array(
-        z.object({
-          id: z.string(),
-          instanceId: z.string(),
-          mac: z.string(),
-          address: z.string(),
-          hostname: z.string(),
-          position: z.number().int().default(0),
-          defaultRoute: z.boolean().default(true),
-        }),
-      ),
+    segment.extend({
+      subnets: z.array(z.object({ id: z.string(), cidr: z.string(), gateway: z.string(), dns: z.array(z.string()) })),
+      ports: z.array(nic.extend({ addresses: z.array(z.object({ subnetId: z.string(), address: z.string() })) })),
     }),
   ),
-  egress: z
-    .object({
-      allow: z.array(z.string()).default([]),
-      deny: z.array(z.string()).default([]),
-      hosts: z.array(z.string()).default([]),
-    })
-    .prefault({}),
+  routers: z.array(
+    z.object({
+      id: z.string(),
+      snat: z.boolean(),
+      interfaces: z.array(z.object({ networkId: z.string(), subnetId: z.string() })),
+    }),
+  ),
+  egress,
+});
+
+/** Of when a network was a subnet and a router too. */
+const first = z.object({
+  generation: z.number().int(),
+  networks: z.array(
+    segment.extend({
+      subnet: z.string(),
+      gateway: z.string(),
+      dns: z.array(z.string()),
+      nat: z.boolean(),
+      ports: z.array(nic.extend({ address: z.string() })),
+    }),
+  ),
+  egress,
 });
 
 export const documentForm: RecordForm<HostNetworkDocument> = {
   name: 'network document',
-  version: 1,
+  version: 2,
   schema: documentRecord,
-  upgrades: {},
+  upgrades: { 1: (old) => ({ ...ofFirstRevision(first.parse(old)) }) },
 };

@@ -4,7 +4,7 @@ import { StatePaths } from '../../../core/config/state-paths';
 import { formatRecord, parseRecord } from '../../../core/host/records/record-form';
 import { RecordProblems } from '../../../core/host/records/record-problems';
 import { replaceFile } from '../../../core/host/files/replace-file';
-import type { HostNetworkDocument } from '../contract/network.verbs';
+import type { HostNetworkDocument } from '../contract/host-document';
 import { documentForm } from './document-record';
 
 /**

@@ -10,7 +10,8 @@ import { ManagementAddresses } from '../../../core/m2m/node/management-addresses
 import type { NodeIdentity } from '../../../core/m2m/node/node-identity';
 import { Logging } from '../../../core/telemetry/logging';
 import { networkConfigSchema } from '../contract/network.config';
-import { plainEgress, type HostNetworkDocument } from '../contract/network.verbs';
+import { plainEgress, type HostNetworkDocument } from '../contract/host-document';
+import { emptyDocument, present } from '../../../../test/support/plain-networks';
 import { DocumentStore } from './document.store';
 import { DnsmasqSupervisor } from './drivers/linux/dnsmasq.supervisor';
 import { LinuxLeftovers } from './drivers/linux/linux-leftovers';
@@ -21,33 +22,34 @@ import { NetworkAgent } from './network.agent';
 
 const portId = '22222222-2222-4222-8222-222222222201';
 const instanceId = '33333333-3333-4333-8333-333333333301';
-const document = (generation: number): HostNetworkDocument => ({
-  generation,
-  egress: plainEgress,
-  networks: [
-    {
-      id: '11111111-1111-4111-8111-111111111101',
-      subnet: '10.0.0.0/24',
-      gateway: '10.0.0.1',
-      gatewayMac: '56:43:47:00:00:01',
-      dns: [],
-      domain: 'd',
-      mtu: 1450,
-      nat: true,
-      ports: [
-        {
-          id: portId,
-          instanceId,
-          mac: '56:43:53:00:00:01',
-          address: '10.0.0.5',
-          hostname: 'h',
-          position: 0,
-          defaultRoute: true,
-        },
-      ],
-    },
-  ],
-});
+const document = (generation: number): HostNetworkDocument =>
+  present({
+    generation,
+    egress: plainEgress,
+    networks: [
+      {
+        id: '11111111-1111-4111-8111-111111111101',
+        subnet: '10.0.0.0/24',
+        gateway: '10.0.0.1',
+        gatewayMac: '56:43:47:00:00:01',
+        dns: [],
+        domain: 'd',
+        mtu: 1450,
+        nat: true,
+        ports: [
+          {
+            id: portId,
+            instanceId,
+            mac: '56:43:53:00:00:01',
+            address: '10.0.0.5',
+            hostname: 'h',
+            position: 0,
+            defaultRoute: true,
+          },
+        ],
+      },
+    ],
+  });
 
 describe('the agent with the simulated driver', () => {
   const dir = mkdtempSync(join(tmpdir(), 'network-agent-'));
@@ -111,7 +113,7 @@ describe('the agent with the simulated driver', () => {
     await second.start();
     expect(await second.locate(instanceId, portId)).toMatchObject({ netns: null });
     expect(passes).toEqual([7, 7]);
-    expect(await second.apply({ generation: 6, networks: [], egress: plainEgress })).toMatchObject({
+    expect(await second.apply(emptyDocument(6))).toMatchObject({
       generation: 7,
       superseded: true,
       ports: [{ id: portId, state: 'active' }],
@@ -120,7 +122,7 @@ describe('the agent with the simulated driver', () => {
     await expect(second.locate(instanceId, '22222222-2222-4222-8222-2222222222ff')).rejects.toMatchObject({
       code: 'port_not_applied',
     });
-    expect(await second.apply({ generation: 7, networks: [], egress: plainEgress })).toMatchObject({
+    expect(await second.apply(emptyDocument(7))).toMatchObject({
       superseded: false,
       ports: [],
     });
@@ -130,7 +132,7 @@ describe('the agent with the simulated driver', () => {
 
   it.each([
     ['cannot be read', '{"gen', 'unreadable'],
-    ['is of a newer agent', '{"version":2,"generation":9,"meshes":[]}', 'newer'],
+    ['is of a newer agent', '{"version":3,"generation":9,"meshes":[]}', 'newer'],
   ])('leaves networks alone when the document %s, and takes the next one', async (_what, text, kind) => {
     const file = join(dir, 'state', 'network', 'document.json');
     writeFileSync(file, text);

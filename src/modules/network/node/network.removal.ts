@@ -1,6 +1,6 @@
 import { injectable } from 'inversify';
 import { HostRemoval } from '../../../core/app/module-manifest';
-import { plainEgress } from '../contract/network.verbs';
+import { plainEgress } from '../contract/host-document';
 import { DocumentStore } from './document.store';
 import { NetworkAgent } from './network.agent';
 
@@ -16,7 +16,7 @@ export class NetworkRemoval extends HostRemoval {
 
   override async removeAll(): Promise<void> {
     const last = await this.documents.load();
-    await this.agent.apply({ generation: (last?.generation ?? 0) + 1, networks: [], egress: plainEgress });
+    await this.agent.apply({ generation: (last?.generation ?? 0) + 1, networks: [], routers: [], egress: plainEgress });
     await this.agent.stop();
   }
 }

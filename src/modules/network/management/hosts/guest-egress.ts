@@ -4,7 +4,7 @@ import { Config } from '../../../../core/config/config';
 import type { Op } from '../../../../core/db/rows/op';
 import { Hosts, type SchedulableHost } from '../../../host/contract/host.ports';
 import type { NetworkConfig } from '../../contract/network.config';
-import type { EgressDocument } from '../../contract/network.verbs';
+import type { EgressDocument } from '../../contract/host-document';
 
 const freshMs = 5000;
 

@@ -5,10 +5,13 @@ import { keysetPage, newestFirst, rowsInOrder, sqlOf } from '../../../../core/db
 import { findRow, findRows, firstByName, removeRows, updateRow } from '../../../../core/db/rows/rows';
 import type { z } from 'zod';
 import type { Op } from '../../../../core/db/rows/op';
+import { searchCondition } from '../../../../core/db/rows/search';
 import type { InUseBy } from '../../../../core/errors/in-use';
 import { violatedUnique } from '../../../../core/db/sql-state';
 import { nameTaken } from '../../../../core/errors/problem';
 import type { networkListQuery } from '../../contract/network.api';
+import type { SubnetEntity } from '../subnets/subnet.entity';
+import { reachedNetworks } from '../routers/reached-networks';
 import { NetworkEntity } from './network.entity';
 
 /** Key of the lock between a network's deletion and those who are about to use it. */
@@ -17,49 +20,66 @@ const deleteLock = `hashtextextended('network/' || $1, 0)`;
 /** Looks at a network whose name passes from one to another all the time. */
 const heldAttempts = 3;
 
-/** `nextIsFree`: the address that comes next is nobody's, so that there is room for one more. */
-export type HeldNetwork = NetworkEntity & { nextIsFree: boolean };
+/** A subnet, as far as an address of it is asked for. */
+export type UsedSubnet = Pick<SubnetEntity, 'id' | 'cidr' | 'gateway'>;
+
+/**
+ * `nextIsFree`: the address that comes next in its first subnet is nobody's, so that there is room for one more. `nat`: its
+ * router leads outside.
+ */
+export type HeldNetwork = NetworkEntity & { subnets: UsedSubnet[]; nat: boolean; nextIsFree: boolean };
+
+const nat = sqlOf<boolean>(
+  'EXISTS (SELECT 1 FROM router_interface i JOIN router r ON r.id = i.router_id WHERE i.network_id = n.id AND r.snat)',
+);
 
 /** What is read of networks that are about to be used. */
 const held = {
   alias: 'n',
   also: {
+    subnets: sqlOf<UsedSubnet[]>(
+      `(SELECT coalesce(json_agg(json_build_object('id', s.id, 'cidr', s.cidr, 'gateway', host(s.gateway)) ORDER BY s.created_at, s.id), '[]')
+         FROM subnet s WHERE s.network_id = n.id)`,
+    ),
+    nat,
     nextIsFree: sqlOf<boolean>(
-      `(n.next_address <> n.gateway AND NOT EXISTS (SELECT 1 FROM port p WHERE p.network_id = n.id AND p.address = n.next_address)
-         AND NOT EXISTS (SELECT 1 FROM address_cooldown a WHERE a.network_id = n.id AND a.address = n.next_address AND a.until > now()))`,
+      `coalesce((SELECT s.next_address <> s.gateway
+           AND NOT EXISTS (SELECT 1 FROM port_address p WHERE p.subnet_id = s.id AND p.address = s.next_address)
+           AND NOT EXISTS (SELECT 1 FROM address_cooldown a WHERE a.subnet_id = s.id AND a.address = s.next_address AND a.until > now())
+         FROM subnet s WHERE s.network_id = n.id ORDER BY s.created_at, s.id LIMIT 1), false)`,
     ),
   },
 };
 
-/** `used`: its addresses that ports have. */
-export type ShownNetwork = NetworkEntity & { used: number };
+/** A subnet as it is shown; `used`: its addresses that ports have. */
+export type ShownSubnet = Pick<SubnetEntity, 'id' | 'name' | 'cidr' | 'gateway' | 'dns'> & { used: number };
+export type ShownNetwork = NetworkEntity & { subnets: ShownSubnet[]; nat: boolean };
 
 /** What is read of networks that are shown. */
 const shown = {
   alias: 'n',
-  also: { used: sqlOf<number>('(SELECT count(*)::int FROM port WHERE network_id = n.id)') },
+  also: {
+    subnets: sqlOf<ShownSubnet[]>(
+      `(SELECT coalesce(json_agg(json_build_object('id', s.id, 'name', s.name, 'cidr', s.cidr, 'gateway', host(s.gateway), 'dns', s.dns,
+           'used', (SELECT count(*) FROM port_address p WHERE p.subnet_id = s.id)) ORDER BY s.created_at, s.id), '[]')
+         FROM subnet s WHERE s.network_id = n.id)`,
+    ),
+    nat,
+  },
 };
+
+/** Networks with a subnet whose address begins so. An array is looked up in the index of ids, where a subquery is not. */
+const subnetsAt = (q: string, bind: (value: unknown) => string): string =>
+  `n.id = ANY(ARRAY(SELECT s.network_id FROM subnet s WHERE ${searchCondition(q, { ids: [], addresses: ['s.cidr'] }, bind)}))`;
 
 @injectable()
 export class NetworkRepository {
   /** False when the project has one of this name. */
   async insert(op: Op, network: NetworkEntity): Promise<boolean> {
     const rows: unknown[] = await op.query(
-      `INSERT INTO network (id, project_id, name, description, subnet, gateway, dns, nat, mtu, next_address, created_at)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT ON CONSTRAINT network_name_key DO NOTHING RETURNING id`,
-      [
-        network.id,
-        network.projectId,
-        network.name,
-        network.description,
-        network.subnet,
-        network.gateway,
-        network.dns,
-        network.nat,
-        network.mtu,
-        network.nextAddress,
-        network.createdAt,
-      ],
+      `INSERT INTO network (id, project_id, name, description, mtu, created_at)
+       VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT ON CONSTRAINT network_name_key DO NOTHING RETURNING id`,
+      [network.id, network.projectId, network.name, network.description, network.mtu, network.createdAt],
     );
     return rows.length === 1;
   }
@@ -87,9 +107,9 @@ export class NetworkRepository {
     return ids.length === 0 ? Promise.resolve([]) : findRows(op, NetworkEntity, { id: ids });
   }
 
-  /** Locks networks for handing out addresses, in one order for all. Those that are gone are missing. */
-  lock(op: Op, ids: readonly string[]): Promise<NetworkEntity[]> {
-    return findRows(op, NetworkEntity, { id: [...new Set(ids)] }, { order: 'id', lock: 'FOR NO KEY UPDATE' });
+  /** These, and those that a router joins them with, in the order of their ids. */
+  reachedFrom(op: Op, ids: readonly string[]): Promise<Pick<NetworkEntity, 'id' | 'mtu'>[]> {
+    return op.query(`SELECT id, mtu FROM network WHERE id IN (${reachedNetworks}) ORDER BY id`, [ids]);
   }
 
   /**
@@ -121,10 +141,9 @@ export class NetworkRepository {
     projects: 'all' | readonly string[],
     query: z.output<typeof networkListQuery>,
   ): Promise<{ rows: ShownNetwork[]; next: string | null }> {
-    const found = new Conditions()
-      .within('n.project_id', projects)
-      .equal('n.name', query.name)
-      .search(query.q, { ids: ['n.id'], texts: ['n.name'], addresses: ['n.subnet'] });
+    const found = new Conditions().within('n.project_id', projects).equal('n.name', query.name);
+    const subnets = query.q === undefined ? [] : [subnetsAt(query.q, (value) => found.bind(value))];
+    found.search(query.q, { ids: ['n.id'], texts: ['n.name'] }, subnets);
     return keysetPage(op, NetworkEntity, found, {
       ...newestFirst,
       ...shown,
@@ -134,11 +153,7 @@ export class NetworkRepository {
   }
 
   /** Throws 409 `name_taken`; the transaction is lost then. */
-  async update(
-    op: Op,
-    id: string,
-    changes: Partial<Pick<NetworkEntity, 'name' | 'description' | 'dns'>>,
-  ): Promise<void> {
+  async update(op: Op, id: string, changes: Partial<Pick<NetworkEntity, 'name' | 'description'>>): Promise<void> {
     await updateRow(op, NetworkEntity, id, changes).catch((error: unknown) => {
       throw violatedUnique(error) === 'network_name_key' ? nameTaken('network', changes.name ?? '') : error;
     });

@@ -5,7 +5,7 @@ import type { Access } from '../../../../core/auth/access';
 import { Config } from '../../../../core/config/config';
 import type { Op } from '../../../../core/db/rows/op';
 import { inUse, namedUsers } from '../../../../core/errors/in-use';
-import { nameTaken } from '../../../../core/errors/problem';
+import { nameTaken, notFound } from '../../../../core/errors/problem';
 import type { Page } from '../../../../core/http/routes/pagination';
 import { pickByRef } from '../../../../core/http/routes/pick-by-ref';
 import { seesHosts } from '../../../host/contract/sees-hosts';
@@ -24,7 +24,10 @@ import type { NetworkConfig } from '../../contract/network.config';
 import { HostSync } from '../hosts/host-sync.service';
 import type { NetworkEntity } from './network.entity';
 import { NetworkEvents } from './network.events';
-import { NetworkRepository } from './network.repository';
+import { NetworkRepository, type ShownNetwork } from './network.repository';
+import { RouterRepository } from '../routers/router.repository';
+import type { SubnetEntity } from '../subnets/subnet.entity';
+import { SubnetRepository } from '../subnets/subnet.repository';
 import { PortRepository } from '../ports/port.repository';
 import { checkDns, checkSubnet } from './subnet-rules';
 
@@ -33,6 +36,8 @@ import { checkDns, checkSubnet } from './subnet-rules';
 export class NetworkService {
   constructor(
     @inject(NetworkRepository) private readonly networks: NetworkRepository,
+    @inject(SubnetRepository) private readonly subnets: SubnetRepository,
+    @inject(RouterRepository) private readonly routers: RouterRepository,
     @inject(PortRepository) private readonly ports: PortRepository,
     @inject(NetworkEvents) private readonly events: NetworkEvents,
     @inject(Projects) private readonly projects: Projects,
@@ -48,23 +53,32 @@ export class NetworkService {
   async create(op: Op, projectId: string, input: z.output<typeof createNetwork>): Promise<Network> {
     const { linkPool, mtu } = this.config.section<NetworkConfig>('network');
     const { subnet, gateway } = checkSubnet(input.subnet, input.gateway, linkPool);
-    checkDns(input.dns, { subnet: formatSubnet(subnet), gateway: formatIpv4(gateway) }, linkPool);
+    checkDns(input.dns, { cidr: formatSubnet(subnet), gateway: formatIpv4(gateway) }, linkPool);
     await this.projects.hold(op, projectId);
+    const createdAt = new Date();
     const network: NetworkEntity = {
       id: timeOrderedUuid(),
       projectId,
       name: input.name,
       description: input.description,
-      subnet: formatSubnet(subnet),
-      gateway: formatIpv4(gateway),
-      dns: [...new Set(input.dns)],
-      nat: input.nat,
       mtu,
-      nextAddress: formatIpv4(subnet.first + 1),
-      createdAt: new Date(),
+      createdAt,
     };
     if (!(await this.networks.insert(op, network))) throw nameTaken('network', input.name);
-    const presented = this.present(network, 0);
+    const made: SubnetEntity = {
+      id: timeOrderedUuid(),
+      projectId,
+      networkId: network.id,
+      name: input.name,
+      cidr: formatSubnet(subnet),
+      gateway: formatIpv4(gateway),
+      dns: [...new Set(input.dns)],
+      nextAddress: formatIpv4(subnet.first + 1),
+      createdAt,
+    };
+    await this.subnets.insert(op, made);
+    if (input.nat) await this.giveWayOut(op, network, made);
+    const presented = this.present({ ...network, subnets: [{ ...made, used: 0 }], nat: input.nat });
     await this.events.changed(op, 'created', presented);
     return presented;
   }
@@ -74,7 +88,7 @@ export class NetworkService {
       byId: (id) => this.networks.shown(op, id),
       named: (projects, name) => this.networks.shownNamed(op, projects, name),
     });
-    return this.present(network, network.used);
+    return this.present(network);
   }
 
   async list(
@@ -84,7 +98,7 @@ export class NetworkService {
     query: z.output<typeof networkListQuery>,
   ): Promise<Page<Network>> {
     const page = await this.networks.list(op, projectId === undefined ? access.projects : [projectId], query);
-    return { items: page.rows.map((n) => this.present(n, n.used)), next: page.next };
+    return { items: page.rows.map((n) => this.present(n)), next: page.next };
   }
 
   /** Changes what was given. New DNS servers reach guests when they renew their lease. */
@@ -97,18 +111,22 @@ export class NetworkService {
     by: { principal: string; requestId: string },
   ): Promise<Network> {
     const network = await this.pick(op, access, projectId, ref);
-    if (input.dns !== undefined) checkDns(input.dns, network, this.config.section<NetworkConfig>('network').linkPool);
     const changes = {
       ...(input.name !== undefined && { name: input.name }),
       ...(input.description !== undefined && { description: input.description }),
-      ...(input.dns !== undefined && { dns: [...new Set(input.dns)] }),
     };
-    if (Object.keys(changes).length === 0) return this.presented(op, network);
-    await this.networks.update(op, network.id, changes);
-    const presented = await this.presented(op, { ...network, ...changes });
+    const subnet = (await this.subnets.ofNetworks(op, [network.id]))[0];
+    if (input.dns !== undefined && subnet) {
+      checkDns(input.dns, subnet, this.config.section<NetworkConfig>('network').linkPool);
+      await this.subnets.update(op, subnet.id, { dns: [...new Set(input.dns)] });
+    }
+    if (Object.keys(changes).length > 0) await this.networks.update(op, network.id, changes);
+    const after = await this.networks.shown(op, network.id);
+    if (!after) throw notFound('network', ref);
+    const presented = this.present(after);
+    if (Object.keys(input).length === 0) return presented;
     await this.events.changed(op, 'updated', presented);
-    if (changes.dns)
-      for (const hostId of await this.ports.hostsOf(op, network.id)) await this.sync.start(op, hostId, by);
+    if (input.dns) for (const hostId of await this.ports.hostsOf(op, network.id)) await this.sync.start(op, hostId, by);
     return presented;
   }
 
@@ -129,8 +147,11 @@ export class NetworkService {
         ports.map(({ id, hostname }) => ({ kind: 'instance', id, name: hostname })),
         ports.length,
       );
+    const last = await this.networks.shown(op, network.id);
+    await this.routers.removeNetwork(op, network.id);
+    await this.subnets.removeOf(op, network.id);
     await this.networks.remove(op, network.id);
-    await this.events.changed(op, 'deleted', this.present(network, 0));
+    if (last) await this.events.changed(op, 'deleted', this.present(last));
   }
 
   async listPorts(
@@ -166,24 +187,45 @@ export class NetworkService {
     });
   }
 
-  private async presented(op: Op, network: NetworkEntity): Promise<Network> {
-    return this.present(network, (await this.ports.usage(op, [network.id])).get(network.id) ?? 0);
+  /** A router of the network's name, or of a like one where there is another of that name already. */
+  private async giveWayOut(op: Op, network: NetworkEntity, subnet: SubnetEntity): Promise<void> {
+    const router = {
+      id: timeOrderedUuid(),
+      projectId: network.projectId,
+      name: network.name,
+      description: '',
+      snat: true,
+      withNetworkId: network.id,
+      createdAt: network.createdAt,
+    };
+    if (!(await this.routers.insert(op, router)))
+      await this.routers.insert(op, { ...router, name: `${network.name.slice(0, 54)}-${router.id.slice(-8)}` });
+    await this.routers.addInterface(op, {
+      routerId: router.id,
+      networkId: network.id,
+      subnetId: subnet.id,
+      cidr: subnet.cidr,
+    });
   }
 
-  private present(n: NetworkEntity, used: number): Network {
+  private present({ subnets, nat, ...n }: ShownNetwork): Network {
     const { allow, deny } = this.config.section<NetworkConfig>('network').guestEgress;
+    const [first] = subnets;
     return {
       id: n.id,
       projectId: n.projectId,
       name: n.name,
       description: n.description,
-      subnet: n.subnet,
-      gateway: n.gateway,
-      dns: n.dns,
-      nat: n.nat,
+      subnet: first?.cidr ?? '',
+      gateway: first?.gateway ?? '',
+      dns: first?.dns ?? [],
+      nat,
       mtu: n.mtu,
-      guestEgress: n.nat ? { allow, deny } : null,
-      addresses: { total: usableCount(parseSubnet(n.subnet)), used },
+      guestEgress: nat ? { allow, deny } : null,
+      addresses: {
+        total: subnets.reduce((sum, { cidr }) => sum + usableCount(parseSubnet(cidr)), 0),
+        used: subnets.reduce((sum, { used }) => sum + used, 0),
+      },
       createdAt: n.createdAt.toISOString(),
     };
   }

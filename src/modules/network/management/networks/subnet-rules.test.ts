@@ -56,14 +56,14 @@ describe('subnets of networks', () => {
   ])('address %s is refused as %s', (address, code) =>
     expect(
       refusal(() =>
-        checkFixedAddress(address, { subnet: '10.10.0.0/24', gateway: '10.10.0.1' }, 'body.networks.0.address'),
+        checkFixedAddress(address, { cidr: '10.10.0.0/24', gateway: '10.10.0.1' }, 'body.networks.0.address'),
       ),
     ).toMatchObject({ code, path: 'body.networks.0.address' }),
   );
 });
 
 describe('DNS servers of networks', () => {
-  const network = { subnet: '10.10.0.0/24', gateway: '10.10.0.1' };
+  const network = { cidr: '10.10.0.0/24', gateway: '10.10.0.1' };
   it.each(['1.1.1.1', '10.10.0.53', '10.0.0.1', '192.168.0.1'])('%s is accepted', (server) =>
     expect(() => checkDns([server], network, pool)).not.toThrow(),
   );

@@ -52,11 +52,11 @@ export const checkSubnet = (
  */
 export const checkDns = (
   servers: readonly string[],
-  network: { subnet: string; gateway: string },
+  network: { cidr: string; gateway: string },
   linkPool: string,
   path = 'body',
 ): void => {
-  const subnet = parseSubnet(network.subnet);
+  const subnet = parseSubnet(network.cidr);
   for (const [index, server] of servers.entries()) {
     const value = parseIpv4(server);
     const special = [...reserved, [linkPool, 'used by the hosts themselves'] as const].find(([range]) =>
@@ -79,20 +79,19 @@ export const checkDns = (
 /** Checks an address that a user wants for a NIC. Throws 422 `address_outside` or `address_not_usable`. */
 export const checkFixedAddress = (
   address: string,
-  network: { subnet: string; gateway: string },
+  { cidr, gateway }: { cidr: string; gateway: string },
   path: string,
 ): void => {
-  const subnet = parseSubnet(network.subnet);
+  const subnet = parseSubnet(cidr);
   const value = parseIpv4(address);
-  if (!contains(subnet, value)) throw unprocessable(path, 'address_outside', `${address} is not in ${network.subnet}.`);
+  if (!contains(subnet, value)) throw unprocessable(path, 'address_outside', `${address} is not in ${cidr}.`);
   const role =
     value === subnet.first
       ? 'network address'
       : value === subnet.last
         ? 'broadcast address'
-        : formatIpv4(value) === network.gateway
+        : formatIpv4(value) === gateway
           ? 'gateway'
           : undefined;
-  if (role !== undefined)
-    throw unprocessable(path, 'address_not_usable', `${address} is the ${role} of ${network.subnet}.`);
+  if (role !== undefined) throw unprocessable(path, 'address_not_usable', `${address} is the ${role} of ${cidr}.`);
 };

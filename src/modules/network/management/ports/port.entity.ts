@@ -13,6 +13,7 @@ export class PortEntity {
   /** Its user asked for the default route to go this way. */
   @Column('boolean', { name: 'default_route' }) defaultRoute!: boolean;
   @Column('macaddr') mac!: string;
+  /** Its first one, as in `port_address`: what lists show, and search. */
   @Column('inet') address!: string;
   @Column('text') state!: 'down' | 'active' | 'error';
   @Column('text') message!: string;

@@ -45,6 +45,15 @@ export class PortRepository {
     return findRows(op, PortEntity, { hostId, attached: true }, { order: 'id' });
   }
 
+  /** The addresses of those that are in its document, in each port's order. */
+  addressesAt(op: Op, hostId: string): Promise<{ portId: string; subnetId: string; address: string }[]> {
+    return op.query(
+      `SELECT a.port_id AS "portId", a.subnet_id AS "subnetId", host(a.address) AS address
+       FROM port_address a JOIN port p ON p.id = a.port_id WHERE p.host_id = $1 AND p.attached ORDER BY a.port_id, a.position`,
+      [hostId],
+    );
+  }
+
   /** From here on the instance's ports are in their host's document. */
   async attach(op: Op, instanceId: string): Promise<void> {
     await op.query('UPDATE port SET attached = true WHERE instance_id = $1 AND NOT attached', [instanceId]);
@@ -53,16 +62,6 @@ export class PortRepository {
   /** From here on the port is in no document. */
   async detach(op: Op, portId: string): Promise<void> {
     await op.query('UPDATE port SET attached = false WHERE id = $1 AND attached', [portId]);
-  }
-
-  /** Used addresses per network, in one grouped query. */
-  async usage(op: Op, networkIds: readonly string[]): Promise<Map<string, number>> {
-    if (networkIds.length === 0) return new Map();
-    const rows: { network_id: string; used: number }[] = await op.query(
-      'SELECT network_id, count(*)::int AS used FROM port WHERE network_id = ANY($1) GROUP BY network_id',
-      [networkIds],
-    );
-    return new Map(rows.map((r) => [r.network_id, r.used]));
   }
 
   /** Instances on a network, at most `limit`. */

@@ -8,16 +8,20 @@ import { looksLikeAddress } from '../../../../core/db/rows/search';
 import { conflict, notFound, Problem, unprocessable } from '../../../../core/errors/problem';
 import { looksLikeId } from '../../../../core/http/routes/fields';
 import { PermanentError } from '../../../../core/workflow/definition/workflow-error';
-import { parseSubnet, usableCount } from '../../contract/ipv4';
+import { contains, parseIpv4, parseSubnet, usableCount } from '../../contract/ipv4';
 import type { NetworkConfig } from '../../contract/network.config';
 import { InstancePorts, type InstancePort, type WantedNic } from '../../contract/network.ports';
-import type { HostNetworkDocument, NetworkApplyResult } from '../../contract/network.verbs';
+import type { HostNetworkDocument } from '../../contract/host-document';
+import type { NetworkApplyResult } from '../../contract/network.verbs';
 import { AddressRepository, type NewPort } from './address.repository';
 import { digestOf, GuestEgress } from '../hosts/guest-egress';
 import { HostGenerationRepository } from '../hosts/host-generation.repository';
 import { gatewayMacOf, randomMac } from './macs';
 import type { NetworkEntity } from '../networks/network.entity';
-import { type HeldNetwork, NetworkRepository } from '../networks/network.repository';
+import { type HeldNetwork, NetworkRepository, type UsedSubnet } from '../networks/network.repository';
+import { RouterRepository } from '../routers/router.repository';
+import type { SubnetEntity } from '../subnets/subnet.entity';
+import { SubnetRepository } from '../subnets/subnet.repository';
 import type { PortEntity } from './port.entity';
 import { PortRepository } from './port.repository';
 import { checkFixedAddress } from '../networks/subnet-rules';
@@ -30,11 +34,15 @@ import { waysOut } from '../networks/way-out';
 const macAttempts = 20;
 const domain = 'vcstack.internal';
 
-const full = (network: NetworkEntity): Problem =>
-  conflict('no_free_address', `The network "${network.name}" (${network.subnet}) has no free address.`, {
-    network: network.id,
-  });
-const inUse = (network: NetworkEntity, address: string, cooling?: number): Problem =>
+const full = (network: { id: string; name: string }, subnets: readonly { cidr: string }[]): Problem =>
+  conflict(
+    'no_free_address',
+    `The network "${network.name}" (${subnets.map(({ cidr }) => cidr).join(', ')}) has no free address.`,
+    {
+      network: network.id,
+    },
+  );
+const inUse = (network: { id: string; name: string }, address: string, cooling?: number): Problem =>
   conflict(
     'address_in_use',
     cooling === undefined
@@ -42,6 +50,22 @@ const inUse = (network: NetworkEntity, address: string, cooling?: number): Probl
       : `The address ${address} of the network "${network.name}" was released a moment ago and is free again in ${cooling} s.`,
     { network: network.id, address },
   );
+
+const noSubnet = (network: { name: string; subnets: readonly { cidr: string }[] }, path: string): Problem =>
+  unprocessable(path, 'address_outside', `The network "${network.name}" has no subnet.`);
+
+const subnetsOf = (networkId: string, subnets: readonly SubnetEntity[]): SubnetEntity[] =>
+  subnets.filter((subnet) => subnet.networkId === networkId);
+
+/** The subnet that an address is in; else the first one, of which it is then said that it is not. */
+const subnetFor = <S extends UsedSubnet>(subnets: readonly S[], address: string): S | undefined =>
+  subnets.find(({ cidr }) => contains(parseSubnet(cidr), parseIpv4(address))) ?? subnets[0];
+
+const groupBy = <T>(items: readonly T[], key: (item: T) => string): Map<string, T[]> => {
+  const groups = new Map<string, T[]>();
+  for (const item of items) groups.set(key(item), [...(groups.get(key(item)) ?? []), item]);
+  return groups;
+};
 
 /**
  * Ports of instances in PostgreSQL. Whoever gives out addresses of a network holds the lock on its row from then on
@@ -51,6 +75,8 @@ const inUse = (network: NetworkEntity, address: string, cooling?: number): Probl
 export class PostgresInstancePorts extends InstancePorts {
   constructor(
     private readonly networks: NetworkRepository,
+    private readonly subnets: SubnetRepository,
+    private readonly routers: RouterRepository,
     private readonly ports: PortRepository,
     private readonly addresses: AddressRepository,
     private readonly generations: HostGenerationRepository,
@@ -75,11 +101,13 @@ export class PostgresInstancePorts extends InstancePorts {
       entry.count += 1;
       if (nic.address !== undefined) {
         const at = `${path(index)}.address`;
-        checkFixedAddress(nic.address, network, at);
+        const subnet = subnetFor(network.subnets, nic.address);
+        if (!subnet) throw noSubnet(network, at);
+        checkFixedAddress(nic.address, subnet, at);
         if (entry.fixed.has(nic.address))
           throw unprocessable(at, 'duplicate_address', `${nic.address} is asked for twice.`);
         entry.fixed.add(nic.address);
-        await this.requireFree(op, network, nic.address);
+        await this.requireFree(op, network, subnet.id, nic.address);
       }
       if (nic.defaultRoute === true) {
         const at = `${path(index)}.defaultRoute`;
@@ -96,8 +124,12 @@ export class PostgresInstancePorts extends InstancePorts {
     for (const { network, count } of wanted.values()) {
       // Most networks have room, and the address that comes next tells it at once: counting all of them takes time.
       if (count === 1 && network.nextIsFree) continue;
-      const { used, cooling } = await this.addresses.taken(op, network.id);
-      if (usableCount(parseSubnet(network.subnet)) - used - cooling < count) throw full(network);
+      const taken = await this.addresses.taken(
+        op,
+        network.subnets.map(({ id }) => id),
+      );
+      const room = network.subnets.reduce((sum, { cidr }) => sum + usableCount(parseSubnet(cidr)), 0);
+      if (room - taken < count) throw full(network, network.subnets);
     }
     return checked;
   }
@@ -110,12 +142,13 @@ export class PostgresInstancePorts extends InstancePorts {
     // An address that was asked for is looked at before it is taken; the next free one is found and taken in one
     // statement that locks by itself. Several networks are locked in one order for all.
     const first = new Set(ids).size > 1 || request.nics.some((n) => n.address !== undefined);
-    const [found, present] = await atOnce(
-      first ? this.networks.lock(op, ids) : this.networks.byIds(op, ids),
+    const [found, subnets, present] = await atOnce(
+      this.networks.byIds(op, ids),
+      first ? this.subnets.lock(op, ids) : this.subnets.ofNetworks(op, ids),
       this.ports.ofInstances(op, [request.instanceId]),
-      ...[...new Set(ids)].map((id) => this.addresses.sweep(op, id)),
+      this.addresses.sweep(op, ids),
     );
-    const networks = new Map(found.map((n) => [n.id, n]));
+    const networks = new Map(found.map((n) => [n.id, { ...n, subnets: subnetsOf(n.id, subnets) }]));
     if (present.length > 0) return present.map((p) => presentPort(p, networks.get(p.networkId)?.name ?? ''));
     // Addresses that were asked for come first: no other NIC of the same instance may get them by chance.
     const order = [...request.nics.entries()].sort(
@@ -154,17 +187,18 @@ export class PostgresInstancePorts extends InstancePorts {
     }: { portId: string; instanceId: string; projectId: string; hostname: string; hostId: string; nic: WantedNic },
   ): Promise<InstancePort> {
     const ids = [nic.networkId];
-    const [[network], present] = await atOnce(
-      nic.address === undefined ? this.networks.byIds(op, ids) : this.networks.lock(op, ids),
+    const [[network], subnets, present] = await atOnce(
+      this.networks.byIds(op, ids),
+      nic.address === undefined ? this.subnets.ofNetworks(op, ids) : this.subnets.lock(op, ids),
       this.ports.ofInstances(op, [of.instanceId]),
-      this.addresses.sweep(op, nic.networkId),
+      this.addresses.sweep(op, ids),
     );
     if (!network || network.projectId !== of.projectId) throw notFound('network', nic.networkId);
     const made = present.find((port) => port.id === portId);
     if (made) return presentPort(made, network.name);
     const position = 1 + Math.max(-1, ...present.map((port) => port.position));
     const port = { ...of, id: portId, networkId: network.id, position, defaultRoute: nic.defaultRoute === true };
-    return this.make(op, network, port, nic.address);
+    return this.make(op, { ...network, subnets }, port, nic.address);
   }
 
   override async release(op: Op, instanceId: string, portId?: string): Promise<void> {
@@ -196,41 +230,46 @@ export class PostgresInstancePorts extends InstancePorts {
     if (!op.inTransaction) throw new Error('a host document is made in a transaction');
     const egress = await this.egress.document(op);
     // The generation's row is locked first: the ports are those that whoever had it has left.
-    const [generation, , ports] = await atOnce(
+    const [generation, , ports, addresses] = await atOnce(
       this.generations.next(op, hostId, digestOf(egress)),
       change && ('attach' in change ? this.ports.attach(op, change.attach) : this.ports.detach(op, change.detach)),
       this.ports.attachedTo(op, hostId),
+      this.ports.addressesAt(op, hostId),
     );
-    const networks = await this.networks.byIds(op, [...new Set(ports.map((p) => p.networkId))]);
-    const routed = new Set(networks.filter((n) => n.nat).map((n) => n.id));
+    const used = [...new Set(ports.map((p) => p.networkId))];
+    const [networks, subnets, routers] = await atOnce(
+      this.networks.reachedFrom(op, used),
+      this.subnets.reachedFrom(op, used),
+      this.routers.ofNetworks(op, used),
+    );
+    const outside = new Set(routers.filter((r) => r.snat).flatMap((r) => r.interfaces.map((i) => i.networkId)));
     // All ports of an instance are on its host, so this document knows them all.
-    const out = waysOut(ports.map((p) => ({ ...p, nat: routed.has(p.networkId) })));
+    const out = waysOut(ports.map((p) => ({ ...p, nat: outside.has(p.networkId) })));
+    const given = groupBy(addresses, ({ portId }) => portId);
     return {
       generation,
       egress,
-      networks: networks
-        .sort((a, b) => a.id.localeCompare(b.id))
-        .map((n) => ({
-          id: n.id,
-          subnet: n.subnet,
-          gateway: n.gateway,
-          gatewayMac: gatewayMacOf(n.id),
-          dns: n.dns,
-          domain,
-          mtu: n.mtu,
-          nat: n.nat,
-          ports: ports
-            .filter((p) => p.networkId === n.id)
-            .map((p) => ({
-              id: p.id,
-              instanceId: p.instanceId,
-              mac: p.mac,
-              address: p.address,
-              hostname: p.hostname,
-              position: p.position,
-              defaultRoute: out.has(p.id),
-            })),
-        })),
+      routers,
+      networks: networks.map((n) => ({
+        id: n.id,
+        gatewayMac: gatewayMacOf(n.id),
+        domain,
+        mtu: n.mtu,
+        subnets: subnets
+          .filter((s) => s.networkId === n.id)
+          .map(({ id, cidr, gateway, dns }) => ({ id, cidr, gateway, dns })),
+        ports: ports
+          .filter((p) => p.networkId === n.id)
+          .map((p) => ({
+            id: p.id,
+            instanceId: p.instanceId,
+            mac: p.mac,
+            addresses: (given.get(p.id) ?? []).map(({ subnetId, address }) => ({ subnetId, address })),
+            hostname: p.hostname,
+            position: p.position,
+            defaultRoute: out.has(p.id),
+          })),
+      })),
     };
   }
 
@@ -261,28 +300,52 @@ export class PostgresInstancePorts extends InstancePorts {
 
   private async make(
     op: Op,
-    network: NetworkEntity,
+    network: NetworkEntity & { subnets: readonly UsedSubnet[] },
     port: Omit<NewPort, 'mac'>,
     address: string | undefined,
   ): Promise<InstancePort> {
-    if (address !== undefined) await this.requireFree(op, network, address);
-    for (let attempt = 0; attempt < macAttempts; attempt += 1) {
+    const given =
+      address === undefined ? await this.next(op, network, port) : await this.exactly(op, network, port, address);
+    return { id: port.id, networkId: network.id, network: network.name, ...given };
+  }
+
+  /** With the next free address of the first subnet that has one. */
+  private async next(
+    op: Op,
+    network: NetworkEntity & { subnets: readonly UsedSubnet[] },
+    port: Omit<NewPort, 'mac'>,
+  ): Promise<{ mac: string; address: string }> {
+    const subnets = [...network.subnets];
+    for (let attempt = 0; attempt < macAttempts; ) {
+      const [subnet] = subnets;
+      if (!subnet) throw full(network, network.subnets);
       const mac = randomMac();
-      const got =
-        address === undefined
-          ? await this.addresses.allocate(op, { ...port, mac })
-          : (await this.addresses.insert(op, { ...port, mac }, address))
-            ? address
-            : 'again';
-      if (got === 'full') throw full(network);
-      if (got === 'gone') throw notFound('network', network.id);
-      if (got !== 'again') return { id: port.id, networkId: network.id, network: network.name, mac, address: got };
+      const got = await this.addresses.allocate(op, { ...port, mac }, subnet.id);
+      if (got === 'full' || got === 'gone') subnets.shift();
+      else if (got === 'again') attempt += 1;
+      else return { mac, address: got };
     }
     throw new Error('no free MAC was found');
   }
 
-  private async requireFree(op: Op, network: NetworkEntity, address: string): Promise<void> {
-    const availability = await this.addresses.availability(op, network.id, address);
+  private async exactly(
+    op: Op,
+    network: NetworkEntity & { subnets: readonly UsedSubnet[] },
+    port: Omit<NewPort, 'mac'>,
+    address: string,
+  ): Promise<{ mac: string; address: string }> {
+    const subnet = subnetFor(network.subnets, address);
+    if (!subnet) throw notFound('network', network.id);
+    await this.requireFree(op, network, subnet.id, address);
+    for (let attempt = 0; attempt < macAttempts; attempt += 1) {
+      const mac = randomMac();
+      if (await this.addresses.insert(op, { ...port, mac }, subnet.id, address)) return { mac, address };
+    }
+    throw new Error('no free MAC was found');
+  }
+
+  private async requireFree(op: Op, network: NetworkEntity, subnetId: string, address: string): Promise<void> {
+    const availability = await this.addresses.availability(op, subnetId, address);
     if (availability === 'used') throw inUse(network, address);
     if (availability !== 'free') throw inUse(network, address, availability.cooling);
   }

@@ -1,5 +1,6 @@
 import type { FoundLeftover } from '../../../host/contract/host.ports';
-import type { HostNetworkDocument, NetworkApplyResult } from '../../contract/network.verbs';
+import type { HostNetworkDocument } from '../../contract/host-document';
+import type { NetworkApplyResult } from '../../contract/network.verbs';
 
 /** Where to look for what belongs to no document. */
 export interface LeftoverSearch {
@@ -26,8 +27,8 @@ export interface ServedNetwork {
   networkId: string;
   /** Name of the namespace in which the service address is. */
   netns: string;
-  /** DNS servers that its guests are given. */
-  dns: readonly string[];
+  /** DNS servers that guests of each of its subnets are given. */
+  dns: Readonly<Record<string, readonly string[]>>;
 }
 
 /** Brings a host to a document. Calls are serialised by the caller. */

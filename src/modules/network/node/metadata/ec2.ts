@@ -1,4 +1,4 @@
-import { bytes, text, type Answer, type GuestView } from './guest-view';
+import { bytes, subnetOf, text, type Answer, type GuestView } from './guest-view';
 
 /** All dated versions that EC2 has; the tree is the same under each. */
 const versions = [
@@ -44,7 +44,7 @@ export const ec2MetaData = ({ port, nics, instance }: GuestView): Tree => ({
   'instance-id': instance.instanceId,
   'instance-type': instance.flavor,
   'local-hostname': instance.hostname,
-  'local-ipv4': port.address,
+  'local-ipv4': port.addresses[0]?.address ?? '',
   mac: port.mac,
   network: {
     interfaces: {
@@ -55,9 +55,9 @@ export const ec2MetaData = ({ port, nics, instance }: GuestView): Tree => ({
             'device-number': String(index),
             'interface-id': nic.port.id,
             'local-hostname': instance.hostname,
-            'local-ipv4s': nic.port.address,
+            'local-ipv4s': nic.port.addresses.map(({ address }) => address).join('\n'),
             mac: nic.port.mac,
-            'subnet-ipv4-cidr-block': nic.network.subnet,
+            'subnet-ipv4-cidr-block': subnetOf(nic)?.cidr ?? '',
           },
         ]),
       ),

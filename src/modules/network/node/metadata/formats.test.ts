@@ -9,20 +9,17 @@ const port = {
   id: 'p',
   instanceId: 'i',
   mac: '12:40:37:27:57:41',
-  address: '10.0.0.5',
+  addresses: [{ subnetId: 's', address: '10.0.0.5' }],
   hostname: 'web',
   position: 0,
   defaultRoute: true,
 };
 const network = {
   id: 'n',
-  subnet: '10.0.0.0/24',
-  gateway: '10.0.0.1',
   gatewayMac: '56:43:47:00:00:01',
-  dns: ['9.9.9.9'],
+  subnets: [{ id: 's', cidr: '10.0.0.0/24', gateway: '10.0.0.1', dns: ['9.9.9.9'] }],
   domain: 'd',
   mtu: 1450,
-  nat: true,
   ports: [port],
 };
 const view = (over: Partial<GuestView['instance']> = {}): GuestView => ({
@@ -106,7 +103,12 @@ describe('metadata formats', () => {
   it('describe every card in the user’s order, by MAC', () => {
     const second = {
       port: { ...port, id: 'q', mac: '56:43:53:00:00:02', position: 1 },
-      network: { ...network, id: 'm', mtu: 9000, dns: ['9.9.9.9', '8.8.8.8'] },
+      network: {
+        ...network,
+        id: 'm',
+        mtu: 9000,
+        subnets: network.subnets.map((subnet) => ({ ...subnet, dns: ['9.9.9.9', '8.8.8.8'] })),
+      },
     };
     const two = { ...view(), nics: [{ port, network }, second] };
     expect(JSON.parse(body(openstack(two, ['latest', 'network_data.json'])))).toEqual({

@@ -1,4 +1,4 @@
-import { bytes, json, text, type Answer, type GuestView } from './guest-view';
+import { bytes, json, subnetOf, text, type Answer, type GuestView } from './guest-view';
 
 /** All dated versions that agents ask for; the tree is the same under each, and grows only. */
 const versions = [
@@ -43,7 +43,7 @@ const networkData = ({ nics }: GuestView): object => ({
     type: 'ipv4_dhcp',
     link: `link${index}`,
   })),
-  services: [...new Set(nics.flatMap(({ network }) => network.dns))].map((address) => ({ type: 'dns', address })),
+  services: [...new Set(nics.flatMap((nic) => subnetOf(nic)?.dns ?? []))].map((address) => ({ type: 'dns', address })),
 });
 
 /** Files of a version. What an instance does not have is not there: agents take an empty file for one. */

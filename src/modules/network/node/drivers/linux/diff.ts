@@ -67,6 +67,11 @@ export const diffNamespace = (wanted: WantedNamespace, actual: ActualNamespace, 
       if (!have?.addresses.includes(address)) lines.push(`addr add ${address} dev ${link.name}`);
   }
   if (wanted.netns !== null && !actual.links.get('lo')?.up) lines.push('link set dev lo up');
+  // The kernel's own have no gateway. A shared namespace has routes of others.
+  if (wanted.netns !== null)
+    for (const { dst, via, dev } of actual.routes)
+      if (via !== undefined && !wanted.routes.some((r) => r.dst === dst && r.via === via && r.dev === dev))
+        lines.push(`route del ${dst} via ${via} dev ${dev}`);
   // A route goes with its link: after any change of links it is set again, which is harmless.
   const touched = lines.length > 0;
   for (const route of wanted.routes) {

@@ -3,7 +3,7 @@ import { isIP, isIPv4 } from 'node:net';
 import { z } from 'zod';
 import { exec } from '../../../../../core/host/processes/exec';
 import { contains, parseIpv4, parseSubnet } from '../../../contract/ipv4';
-import type { EgressDocument } from '../../../contract/network.verbs';
+import type { EgressDocument } from '../../../contract/host-document';
 import { hostLinkPrefix } from './names';
 
 /**

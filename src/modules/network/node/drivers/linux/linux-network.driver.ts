@@ -6,6 +6,7 @@ import { Config } from '../../../../../core/config/config';
 import { exec, ExecError } from '../../../../../core/host/processes/exec';
 import { sandboxUsers } from '../../../../../core/host/sandbox/sandbox-users';
 import { Logging } from '../../../../../core/telemetry/logging';
+import { routersByNetwork } from '../../../contract/host-document';
 import type { NetworkConfig } from '../../../contract/network.config';
 import type { FoundLeftover } from '../../../../host/contract/host.ports';
 import {
@@ -25,7 +26,7 @@ import { LinuxStateStore, type LinuxState } from './linux-state.store';
 import * as names from './names';
 import { execIn, ipBatch, listNetns, namesArePrivate } from './netns';
 import { dropTable, listedHash, loadTables, tablesHash } from './nft';
-import { assignLinks, inPool, nameServers, planHost, type Plan, type WantedNamespace } from './plan';
+import { assignLinks, inPool, nameServers, planHost, type Plan, type WantedNamespace, waysOutHere } from './plan';
 import { hostResolvers } from './resolvers';
 
 /** Children at a time: enough to keep two cores busy. */
@@ -89,9 +90,16 @@ export class LinuxNetworkDriver extends NetworkDriver {
 
   served({ hostId, document }: Pick<ConvergeRequest, 'hostId' | 'document'>): ServedNetwork[] {
     const hash = names.hostHash(hostId);
+    const routers = routersByNetwork(document);
     return document.networks
       .filter((n) => n.ports.length > 0)
-      .map((n) => ({ networkId: n.id, netns: names.networkNetns(hash, n.id), dns: nameServers(n, this.resolvers) }));
+      .map((n) => ({
+        networkId: n.id,
+        netns: names.networkNetns(hash, n.id),
+        dns: Object.fromEntries(
+          n.subnets.map((subnet) => [subnet.id, nameServers(subnet, routers.get(n.id), this.resolvers)]),
+        ),
+      }));
   }
 
   /** Of a document that could not be planned it is not known what is too much. */
@@ -374,7 +382,7 @@ export class LinuxNetworkDriver extends NetworkDriver {
     hash: string,
     state: LinuxState,
   ): Promise<Record<string, number>> {
-    const fresh = document.networks.some((n) => n.nat && n.ports.length > 0 && state.links[n.id] === undefined);
+    const fresh = waysOutHere(document).some((id) => state.links[id] === undefined);
     if (!fresh) return assignLinks(document, linkPool, state.links, new Set());
     const host = await readNamespace(null);
     const taken = [...host.links.values()]

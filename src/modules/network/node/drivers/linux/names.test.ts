@@ -13,7 +13,7 @@ describe('names of the linux driver', () => {
       names.hostLinkName(hash, id),
       names.networkBridge,
       names.routerLink,
-      names.routerInside,
+      names.routerInside(id),
       names.routerOutside,
     ]) {
       expect(Buffer.byteLength(name)).toBeLessThanOrEqual(15);

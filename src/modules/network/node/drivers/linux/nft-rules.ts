@@ -1,4 +1,4 @@
-import type { NetworkDocument, PortDocument } from '../../../contract/network.verbs';
+import type { NetworkDocument, PortDocument, SubnetDocument } from '../../../contract/host-document';
 import type { GuestWall } from './guest-wall';
 import {
   conntrackZone,
@@ -6,7 +6,6 @@ import {
   hostTable,
   networkBridge,
   portBridgeName,
-  routerInside,
   routerLink,
   routerOutside,
   tapName,
@@ -35,6 +34,12 @@ export const renderTables = (tables: readonly NftTable[]): string =>
     ])
     .join('\n') + '\n';
 
+/** One of these, as nft writes it. */
+const anyOf = (values: readonly string[]): string => {
+  const [only, ...more] = values;
+  return only !== undefined && more.length === 0 ? only : `{ ${values.join(', ')} }`;
+};
+
 const chain = (name: string, rules: string[]): string[] => [`chain ${name} {`, ...rules, '}'];
 
 /**
@@ -44,12 +49,14 @@ const chain = (name: string, rules: string[]): string[] => [`chain ${name} {`, .
 const fromGuest = '0x1';
 const toGuest = '0x2';
 
+const addressesOf = (port: PortDocument): string => anyOf(port.addresses.map(({ address }) => address));
+
 const outRules = (port: PortDocument): string[] => [
   `meta mark set ${fromGuest}`,
   `ether saddr != ${port.mac} drop`,
-  `ether type arp arp saddr ether ${port.mac} arp saddr ip { ${port.address}, 0.0.0.0 } accept`,
+  `ether type arp arp saddr ether ${port.mac} arp saddr ip ${anyOf([...port.addresses.map(({ address }) => address), '0.0.0.0'])} accept`,
   'ether type ip udp sport 67 drop',
-  `ether type ip ip saddr ${port.address} accept`,
+  `ether type ip ip saddr ${addressesOf(port)} accept`,
   'ether type ip ip saddr 0.0.0.0 ip daddr 255.255.255.255 udp sport 68 udp dport 67 accept',
   'drop',
 ];
@@ -60,7 +67,7 @@ const inRules = (port: PortDocument, network: NetworkDocument): string[] => [
   // Unicast frames for others reach every port while the bridge does not know the way.
   `ether daddr & 01:00:00:00:00:00 == 00:00:00:00:00:00 ether daddr != ${port.mac} drop`,
   'ether type arp accept',
-  `ether type ip ip saddr ${port.address} drop`,
+  `ether type ip ip saddr ${addressesOf(port)} drop`,
   `ether type ip udp sport 67 ether saddr != ${network.gatewayMac} drop`,
   'ether type ip accept',
   'drop',
@@ -110,7 +117,7 @@ export const instanceTables = (nics: readonly InstanceNic[]): NftTable[] => [
         `meta mark ${fromGuest} accept`,
         ...nics.map(
           ({ port, network }) =>
-            `iifname "${portBridgeName(port.id)}" meta mark ${toGuest} ip saddr ${network.subnet} accept`,
+            `iifname "${portBridgeName(port.id)}" meta mark ${toGuest} ip saddr ${cidrsOf(network.subnets)} accept`,
         ),
       ]),
       ...chain('input', ['type filter hook input priority 0; policy drop;']),
@@ -119,11 +126,59 @@ export const instanceTables = (nics: readonly InstanceNic[]): NftTable[] => [
   },
 ];
 
+const cidrsOf = (subnets: readonly SubnetDocument[]): string => anyOf(subnets.map(({ cidr }) => cidr));
+
 /**
- * The network's namespace answers DHCP, metadata and pings, and forwards its own addresses to the router and answers
- * back.
+ * The network's namespace answers DHCP, metadata and pings, and forwards between its subnets that are on a router, and
+ * between them and the router.
  */
-export const networkTables = (network: NetworkDocument): NftTable[] => [
+export const networkTables = (network: NetworkDocument, routed: readonly SubnetDocument[]): NftTable[] => {
+  const own = `iifname "${networkBridge}" ip saddr ${cidrsOf(network.subnets)}`;
+  const between = routed.length > 0 ? cidrsOf(routed) : '';
+  return [
+    {
+      family: 'inet',
+      name: 'vcs',
+      body: [
+        ...chain('input', [
+          'type filter hook input priority 0; policy drop;',
+          'ct state established,related accept',
+          'iifname "lo" accept',
+          `iifname "${networkBridge}" udp sport 68 udp dport 67 accept`,
+          `${own} ip daddr ${metadataAddress} tcp dport 80 accept`,
+          `${own} icmp type echo-request accept`,
+        ]),
+        ...chain('forward', [
+          'type filter hook forward priority 0; policy drop;',
+          'ct state established,related accept',
+          'ct state invalid drop',
+          ...(routed.length > 0
+            ? [
+                `iifname "${networkBridge}" oifname "${routerLink}" ip saddr ${between} ip daddr != 169.254.0.0/16 accept`,
+                `iifname "${routerLink}" oifname "${networkBridge}" ip daddr ${between} accept`,
+              ]
+            : []),
+          ...(routed.length > 1
+            ? [`iifname "${networkBridge}" oifname "${networkBridge}" ip saddr ${between} ip daddr ${between} accept`]
+            : []),
+        ]),
+      ],
+    },
+  ];
+};
+
+/** One of a router's networks: the link to it, and its subnets that are on the router. */
+export interface RouterSide {
+  link: string;
+  cidrs: readonly string[];
+}
+
+/**
+ * Between its subnets everything passes: what reaches a guest is its own port's to say. With a way out, source NAT to the
+ * link's address, which is unique on the host: networks with the same addresses never meet. Nobody outside opens a
+ * connection.
+ */
+export const routerTables = (linkPool: string, sides: readonly RouterSide[], snat: boolean): NftTable[] => [
   {
     family: 'inet',
     name: 'vcs',
@@ -131,46 +186,32 @@ export const networkTables = (network: NetworkDocument): NftTable[] => [
       ...chain('input', [
         'type filter hook input priority 0; policy drop;',
         'ct state established,related accept',
-        'iifname "lo" accept',
-        `iifname "${networkBridge}" udp sport 68 udp dport 67 accept`,
-        `iifname "${networkBridge}" ip saddr ${network.subnet} ip daddr ${metadataAddress} tcp dport 80 accept`,
-        `iifname "${networkBridge}" ip saddr ${network.subnet} icmp type echo-request accept`,
+        ...sides.map(({ link }) => `iifname "${link}" icmp type echo-request accept`),
       ]),
       ...chain('forward', [
         'type filter hook forward priority 0; policy drop;',
         'ct state established,related accept',
         'ct state invalid drop',
-        ...(network.nat
-          ? [
-              `iifname "${networkBridge}" oifname "${routerLink}" ip saddr ${network.subnet} ip daddr != 169.254.0.0/16 accept`,
-            ]
+        ...sides.map(({ link, cidrs }) => `iifname "${link}" ip saddr != ${anyOf(cidrs)} drop`),
+        ...(sides.length > 1
+          ? sides.map(
+              ({ link, cidrs }) =>
+                `iifname ${anyOf(sides.filter((other) => other.link !== link).map((other) => `"${other.link}"`))} oifname "${link}" ip daddr ${anyOf(cidrs)} accept`,
+            )
+          : []),
+        ...(snat
+          ? sides.map(
+              ({ link }) =>
+                `iifname "${link}" oifname "${routerOutside}" ip daddr != { 127.0.0.0/8, 169.254.0.0/16, ${linkPool} } accept`,
+            )
           : []),
       ]),
-    ],
-  },
-];
-
-/** Source NAT to the link's address, which is unique on the host: networks with the same addresses never meet. */
-export const routerTables = (linkPool: string): NftTable[] => [
-  {
-    family: 'inet',
-    name: 'vcs',
-    body: [
-      ...chain('input', [
-        'type filter hook input priority 0; policy drop;',
-        'ct state established,related accept',
-        `iifname "${routerInside}" icmp type echo-request accept`,
-      ]),
-      ...chain('forward', [
-        'type filter hook forward priority 0; policy drop;',
-        'ct state established,related accept',
-        'ct state invalid drop',
-        `iifname "${routerInside}" oifname "${routerOutside}" ip daddr != { 127.0.0.0/8, 169.254.0.0/16, ${linkPool} } accept`,
-      ]),
-      ...chain('postrouting', [
-        'type nat hook postrouting priority 100; policy accept;',
-        `oifname "${routerOutside}" masquerade`,
-      ]),
+      ...(snat
+        ? chain('postrouting', [
+            'type nat hook postrouting priority 100; policy accept;',
+            `oifname "${routerOutside}" masquerade`,
+          ])
+        : []),
     ],
   },
 ];

@@ -1,8 +1,22 @@
-import { plainEgress, type HostNetworkDocument, type NetworkDocument } from '../../../contract/network.verbs';
+import {
+  ofFirstRevision,
+  plainEgress,
+  toFirstRevision,
+  type HostNetworkDocument,
+} from '../../../contract/host-document';
+import { present, type PlainNetwork } from '../../../../../../test/support/plain-networks';
 import { renderTables } from './nft-rules';
-import { assignLinks, leasableName, linkAddresses, planHost, type Plan, type WantedNamespace } from './plan';
+import {
+  assignLinks,
+  leasableName,
+  linkAddresses,
+  planHost,
+  type Plan,
+  type WantedDhcp,
+  type WantedNamespace,
+} from './plan';
 
-const port = (n: number, instance = n): NetworkDocument['ports'][number] => ({
+const port = (n: number, instance = n): PlainNetwork['ports'][number] => ({
   id: `22222222-2222-4222-8222-2222222222${10 + n}`,
   instanceId: `33333333-3333-4333-8333-3333333333${10 + instance}`,
   mac: `56:43:53:00:00:${10 + n}`,
@@ -11,7 +25,7 @@ const port = (n: number, instance = n): NetworkDocument['ports'][number] => ({
   position: 0,
   defaultRoute: true,
 });
-const network = (n: number, ports: NetworkDocument['ports'], nat = true): NetworkDocument => ({
+const network = (n: number, ports: PlainNetwork['ports'], nat = true): PlainNetwork => ({
   id: `11111111-1111-4111-8111-1111111111${10 + n}`,
   subnet: '10.77.0.0/24',
   gateway: '10.77.0.1',
@@ -30,21 +44,26 @@ const wall = {
   gateways: ['192.0.2.1'],
   closed: false,
 };
-const plan = (networks: NetworkDocument[]): Plan => {
-  const document: HostNetworkDocument = { generation: 1, networks, egress: plainEgress };
-  return planHost(document, {
+const documentOf = (networks: PlainNetwork[]): HostNetworkDocument =>
+  present({ generation: 1, networks, egress: plainEgress });
+const planOf = (document: HostNetworkDocument): Plan =>
+  planHost(document, {
     hash: 'abcdef',
     linkPool,
     links: assignLinks(document, linkPool, {}, new Set()),
     resolvers: ['192.0.2.53'],
     wall,
   });
-};
+const plan = (networks: PlainNetwork[]): Plan => planOf(documentOf(networks));
 const only = (p: Plan, kind: WantedNamespace['kind']): WantedNamespace => {
   const found = p.namespaces.filter((n) => n.kind === kind);
   expect(found).toHaveLength(1);
   return found[0] as WantedNamespace;
 };
+
+/** Options that DHCP gives, without the tag of their subnet. */
+const said = (server?: WantedDhcp): string[] =>
+  (server?.config ?? []).flatMap((line) => /^dhcp-option=tag:s[0-9a-f]+,(.*)/.exec(line)?.[1] ?? []);
 
 describe('the plan of a host', () => {
   it('is empty but for the host itself without ports', () => {
@@ -73,17 +92,18 @@ describe('the plan of a host', () => {
     const [first, second] = [port(1, 1), { ...port(2, 1), position: 1, defaultRoute: false }];
     const [out, both] = plan([network(1, [first]), network(2, [port(3), second])]).dhcp;
     for (const server of [out, both]) {
-      expect(server?.config).toContain(
-        'dhcp-option=option:classless-static-route,169.254.169.254/32,10.77.0.1,0.0.0.0/0,10.77.0.1',
+      const options = said(server);
+      expect(options).toContain(
+        'tag:!inside,option:classless-static-route,169.254.169.254/32,10.77.0.1,0.0.0.0/0,10.77.0.1',
       );
-      expect(server?.config).toContain('dhcp-option=option:router,10.77.0.1');
+      expect(options).toContain('tag:inside,option:classless-static-route,169.254.169.254/32,10.77.0.1');
+      expect(options).toContain('tag:!inside,option:router,10.77.0.1');
+      expect(options).toContain('tag:inside,option:router');
     }
-    expect(out?.config.filter((line) => line.includes('inside'))).toEqual([]);
-    expect(both?.config.filter((line) => line.includes('inside'))).toEqual([
-      `dhcp-mac=set:inside,${second.mac}`,
-      'dhcp-option=tag:inside,option:classless-static-route,169.254.169.254/32,10.77.0.1',
-      'dhcp-option=tag:inside,option:router',
-    ]);
+    const inside = (server?: WantedDhcp): string[] =>
+      (server?.config ?? []).filter((line) => line.includes('set:inside'));
+    expect(inside(out)).toEqual([]);
+    expect(inside(both)).toEqual([`dhcp-mac=set:inside,${second.mac}`]);
   });
 
   it('keeps the cards of an instance in the user’s order', () => {
@@ -108,15 +128,13 @@ describe('the plan of a host', () => {
     const net = only(p, 'network');
     expect(net.routes).toEqual([]);
     expect(net.sysctls).toContainEqual(['net.ipv4.ip_forward', '0']);
-    expect(p.dhcp[0]?.config).toContain('dhcp-option=option:classless-static-route,169.254.169.254/32,10.77.0.1');
-    expect(p.dhcp[0]?.config).toContain('dhcp-option=option:dns-server');
+    expect(said(p.dhcp[0])).toContain('tag:!inside,option:classless-static-route,169.254.169.254/32,10.77.0.1');
+    expect(said(p.dhcp[0])).toContain('option:dns-server');
   });
 
   it('hands out the host’s resolvers where the network names none', () => {
-    expect(plan([network(1, [port(1)])]).dhcp[0]?.config).toContain('dhcp-option=option:dns-server,192.0.2.53');
-    expect(plan([{ ...network(1, [port(1)]), dns: ['9.9.9.9'] }]).dhcp[0]?.config).toContain(
-      'dhcp-option=option:dns-server,9.9.9.9',
-    );
+    expect(said(plan([network(1, [port(1)])]).dhcp[0])).toContain('option:dns-server,192.0.2.53');
+    expect(said(plan([{ ...network(1, [port(1)]), dns: ['9.9.9.9'] }]).dhcp[0])).toContain('option:dns-server,9.9.9.9');
   });
 
   it('gives DHCP exactly this host’s ports', () => {
@@ -133,6 +151,59 @@ describe('the plan of a host', () => {
   it.each(['web', 'web-1', 'a'.repeat(63), '1h-web'])('puts the name %s in the hosts file', (name) =>
     expect(leasableName(name)).toBe(true),
   );
+});
+
+describe('a router between subnets', () => {
+  const joined = (): HostNetworkDocument => {
+    const document = documentOf([network(1, [port(1)]), network(2, [])]);
+    const [near, far] = document.networks;
+    if (!near || !far) throw new Error('no networks');
+    near.subnets.push({
+      id: '44444444-4444-4444-8444-444444444401',
+      cidr: '10.78.0.0/24',
+      gateway: '10.78.0.1',
+      dns: [],
+    });
+    for (const subnet of far.subnets) Object.assign(subnet, { cidr: '10.79.0.0/24', gateway: '10.79.0.1' });
+    document.routers = [
+      {
+        id: '55555555-5555-4555-8555-555555555501',
+        snat: false,
+        interfaces: [near, far].flatMap((n) => n.subnets.map((s) => ({ networkId: n.id, subnetId: s.id }))),
+      },
+    ];
+    return document;
+  };
+  const p = planOf(joined());
+  const [near, far] = p.namespaces.filter((n) => n.kind === 'network');
+
+  it('brings a network to a host that has none of its ports', () => {
+    expect(p.namespaces.map((n) => n.kind)).toEqual(['host', 'instance', 'network', 'network', 'router']);
+    expect(far?.links.map((l) => l.name)).toEqual(['vbr', 'rtr0']);
+    expect(p.dhcp).toHaveLength(1);
+  });
+
+  it('has a link to each network, the gateways of all subnets, and no way out without source NAT', () => {
+    const router = only(p, 'router');
+    expect(router.links.map((l) => l.kind)).toEqual(['veth', 'veth']);
+    expect(router.routes.map((r) => r.dst).sort()).toEqual(['10.77.0.0/24', '10.78.0.0/24', '10.79.0.0/24']);
+    expect(near?.links[0]?.addresses).toEqual(['10.77.0.1/24', '10.78.0.1/24', '169.254.169.254/32']);
+    expect(only(p, 'host')).toMatchObject({ links: [], tables: [] });
+    expect(renderTables(router.tables)).not.toContain('masquerade');
+  });
+
+  it('tells guests the way to the other subnets', () => {
+    expect(said(p.dhcp[0])).toContain(
+      'tag:!inside,option:classless-static-route,169.254.169.254/32,10.77.0.1,10.78.0.0/24,10.77.0.1,10.79.0.0/24,10.77.0.1',
+    );
+  });
+
+  it('is no network that an agent of before understands', () => {
+    expect(() => toFirstRevision(joined())).toThrow('routers between subnets');
+    const plain = documentOf([network(1, [port(1)])]);
+    expect(ofFirstRevision(toFirstRevision(plain) as never)).toEqual(plain);
+    expect(toFirstRevision(documentOf([network(1, [port(1)], false)]))).toMatchObject({ networks: [{ nat: false }] });
+  });
 });
 
 describe('rules', () => {
@@ -156,11 +227,7 @@ describe('rules', () => {
 });
 
 describe('links of routers', () => {
-  const document = (ids: number[]): HostNetworkDocument => ({
-    generation: 1,
-    networks: ids.map((n) => network(n, [port(n)])),
-    egress: plainEgress,
-  });
+  const document = (ids: number[]): HostNetworkDocument => documentOf(ids.map((n) => network(n, [port(n)])));
   it('keep their index and never share one', () => {
     const first = assignLinks(document([1, 2, 3]), linkPool, {}, new Set());
     expect(new Set(Object.values(first)).size).toBe(3);

@@ -1,5 +1,11 @@
 import { formatIpv4, netmask, parseIpv4, parseSubnet } from '../../../contract/ipv4';
-import type { HostNetworkDocument, NetworkDocument } from '../../../contract/network.verbs';
+import {
+  type HostNetworkDocument,
+  type NetworkDocument,
+  type RouterDocument,
+  routersByNetwork,
+  type SubnetDocument,
+} from '../../../contract/host-document';
 import type { GuestWall } from './guest-wall';
 import * as names from './names';
 import {
@@ -62,7 +68,7 @@ export interface Plan {
 export interface PlanOptions {
   hash: string;
   linkPool: string;
-  /** Index of each network's link in the pool: its addresses are 2n (host) and 2n + 1 (router). */
+  /** Index of each router's link in the pool: its addresses are 2n (host) and 2n + 1 (router). */
   links: Readonly<Record<string, number>>;
   /** Handed out to networks that name no DNS server of their own and have a way out. */
   resolvers: readonly string[];
@@ -70,8 +76,7 @@ export interface PlanOptions {
 }
 
 /**
- * Ends of the link between network and router; the same everywhere, for nothing else lives in these two namespaces'
- * routing.
+ * Ends of the link between a network and its router; the same for all, for every route over one names its link.
  */
 const networkEnd = '169.254.255.1';
 const routerEnd = '169.254.255.0';
@@ -135,99 +140,137 @@ const instanceNamespace = (hash: string, instanceId: string, nics: InstanceNic[]
   tables: instanceTables(nics),
 });
 
-const networkNamespace = (hash: string, network: NetworkDocument): WantedNamespace => {
-  const { prefix } = parseSubnet(network.subnet);
-  return {
-    netns: names.networkNetns(hash, network.id),
-    kind: 'network',
-    portIds: network.ports.map((p) => p.id),
-    links: [
-      {
-        name: names.networkBridge,
-        kind: 'bridge',
+/** What a guest gets by DHCP. */
+const firstAddress = (port: NetworkDocument['ports'][number]): string => {
+  const [first] = port.addresses;
+  if (!first) throw new Error(`the port ${port.id} has no address`);
+  return first.address;
+};
+
+/** A network's subnets that are on the router. */
+const subnetsOn = (router: RouterDocument | undefined, network: NetworkDocument): SubnetDocument[] =>
+  network.subnets.filter(({ id }) => router?.interfaces.some(({ subnetId }) => subnetId === id));
+
+const networkNamespace = (hash: string, network: NetworkDocument, router?: RouterDocument): WantedNamespace => ({
+  netns: names.networkNetns(hash, network.id),
+  kind: 'network',
+  portIds: network.ports.map((p) => p.id),
+  links: [
+    {
+      name: names.networkBridge,
+      kind: 'bridge',
+      mtu: network.mtu,
+      mac: network.gatewayMac,
+      addresses: [
+        ...network.subnets.map(({ gateway, cidr }) => `${gateway}/${parseSubnet(cidr).prefix}`),
+        `${metadataAddress}/32`,
+      ],
+    },
+    ...network.ports.map(
+      (p): WantedLink => ({
+        name: names.portName(p.id),
+        kind: 'veth',
         mtu: network.mtu,
-        mac: network.gatewayMac,
-        addresses: [`${network.gateway}/${prefix}`, `${metadataAddress}/32`],
-      },
-      ...network.ports.map(
-        (p): WantedLink => ({
-          name: names.portName(p.id),
-          kind: 'veth',
-          mtu: network.mtu,
-          master: names.networkBridge,
-          addresses: [],
-          peer: { name: names.vethName(p.id), netns: names.instanceNetns(hash, p.instanceId) },
-        }),
-      ),
-      ...(network.nat
+        master: names.networkBridge,
+        addresses: [],
+        peer: { name: names.vethName(p.id), netns: names.instanceNetns(hash, p.instanceId) },
+      }),
+    ),
+    ...(router
+      ? [
+          {
+            name: names.routerLink,
+            kind: 'veth' as const,
+            mtu: network.mtu,
+            addresses: [`${networkEnd}/31`],
+            peer: { name: names.routerInside(network.id), netns: names.routerNetns(hash, router.id) },
+            makesPair: true,
+          },
+        ]
+      : []),
+  ],
+  routes: router ? [{ dst: 'default', via: routerEnd, dev: names.routerLink }] : [],
+  sysctls: routing(router !== undefined),
+  tables: networkTables(network, subnetsOn(router, network)),
+});
+
+/** A router with its networks here. */
+interface Routed {
+  router: RouterDocument;
+  networks: NetworkDocument[];
+}
+
+const portsOf = (networks: readonly NetworkDocument[]): string[] => networks.flatMap((n) => n.ports.map((p) => p.id));
+/** The smallest: what is larger is not for all of its links. */
+const mtuOf = (networks: readonly NetworkDocument[]): number => Math.min(...networks.map(({ mtu }) => mtu));
+
+const routerNamespace = (options: PlanOptions, { router, networks }: Routed): WantedNamespace => {
+  const link = linkAddresses(options.linkPool, options.links[router.id] ?? 0);
+  return {
+    netns: names.routerNetns(options.hash, router.id),
+    kind: 'router',
+    portIds: portsOf(networks),
+    links: [
+      ...networks.map((network) => ({
+        name: names.routerInside(network.id),
+        kind: 'veth' as const,
+        mtu: network.mtu,
+        addresses: [`${routerEnd}/31`],
+        peer: { name: names.routerLink, netns: names.networkNetns(options.hash, network.id) },
+      })),
+      ...(router.snat
         ? [
             {
-              name: names.routerLink,
+              name: names.routerOutside,
               kind: 'veth' as const,
-              mtu: network.mtu,
-              addresses: [`${networkEnd}/31`],
-              peer: { name: names.routerInside, netns: names.routerNetns(hash, network.id) },
-              makesPair: true,
+              mtu: mtuOf(networks),
+              addresses: [`${link.router}/31`],
+              peer: { name: names.hostLinkName(options.hash, router.id), netns: null },
             },
           ]
         : []),
     ],
-    routes: network.nat ? [{ dst: 'default', via: routerEnd, dev: names.routerLink }] : [],
-    sysctls: routing(network.nat),
-    tables: networkTables(network),
-  };
-};
-
-const routerNamespace = (options: PlanOptions, network: NetworkDocument): WantedNamespace => {
-  const link = linkAddresses(options.linkPool, options.links[network.id] ?? 0);
-  return {
-    netns: names.routerNetns(options.hash, network.id),
-    kind: 'router',
-    portIds: network.ports.map((p) => p.id),
-    links: [
-      {
-        name: names.routerInside,
-        kind: 'veth',
-        mtu: network.mtu,
-        addresses: [`${routerEnd}/31`],
-        peer: { name: names.routerLink, netns: names.networkNetns(options.hash, network.id) },
-      },
-      {
-        name: names.routerOutside,
-        kind: 'veth',
-        mtu: network.mtu,
-        addresses: [`${link.router}/31`],
-        peer: { name: names.hostLinkName(options.hash, network.id), netns: null },
-      },
-    ],
     routes: [
-      { dst: network.subnet, via: networkEnd, dev: names.routerInside },
-      { dst: 'default', via: link.host, dev: names.routerOutside },
+      ...networks.flatMap((network) =>
+        subnetsOn(router, network).map(({ cidr }) => ({
+          dst: cidr,
+          via: networkEnd,
+          dev: names.routerInside(network.id),
+        })),
+      ),
+      ...(router.snat ? [{ dst: 'default', via: link.host, dev: names.routerOutside }] : []),
     ],
     sysctls: routing(true),
-    tables: routerTables(options.linkPool),
+    tables: routerTables(
+      options.linkPool,
+      networks.map((network) => ({
+        link: names.routerInside(network.id),
+        cidrs: subnetsOn(router, network).map(({ cidr }) => cidr),
+      })),
+      router.snat,
+    ),
   };
 };
 
-const hostNamespace = (options: PlanOptions, routed: NetworkDocument[]): WantedNamespace => ({
+const hostNamespace = (options: PlanOptions, ways: Routed[]): WantedNamespace => ({
   netns: null,
   kind: 'host',
-  portIds: routed.flatMap((n) => n.ports.map((p) => p.id)),
-  links: routed.map((network) => ({
-    name: names.hostLinkName(options.hash, network.id),
+  portIds: ways.flatMap(({ networks }) => portsOf(networks)),
+  links: ways.map(({ router, networks }) => ({
+    name: names.hostLinkName(options.hash, router.id),
     kind: 'veth' as const,
-    mtu: network.mtu,
-    addresses: [`${linkAddresses(options.linkPool, options.links[network.id] ?? 0).host}/31`],
-    peer: { name: names.routerOutside, netns: names.routerNetns(options.hash, network.id) },
+    mtu: mtuOf(networks),
+    addresses: [`${linkAddresses(options.linkPool, options.links[router.id] ?? 0).host}/31`],
+    peer: { name: names.routerOutside, netns: names.routerNetns(options.hash, router.id) },
     makesPair: true,
   })),
   routes: [],
-  sysctls: routed.length > 0 ? [['net.ipv4.ip_forward', '1']] : [],
+  sysctls: ways.length > 0 ? [['net.ipv4.ip_forward', '1']] : [],
   tables:
-    routed.length > 0
+    ways.length > 0
       ? hostTables(
           options.hash,
-          routed.map((n) => linkAddresses(options.linkPool, options.links[n.id] ?? 0).router),
+          ways.map(({ router }) => linkAddresses(options.linkPool, options.links[router.id] ?? 0).router),
           options.wall,
         )
       : [],
@@ -240,16 +283,48 @@ const hostNamespace = (options: PlanOptions, routed: NetworkDocument[]): WantedN
 export const leasableName = (name: string): boolean =>
   /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i.test(name) && !/^([0-9]+[smhdw]?|infinite|ignore)$/i.test(name);
 
-/** DNS servers that guests of a network are given: its own, or the host's where it names none and has a way out. */
-export const nameServers = (network: NetworkDocument, resolvers: readonly string[]): readonly string[] =>
-  network.dns.length > 0 ? network.dns : network.nat ? resolvers : [];
+/** DNS servers that guests of a subnet are given: its own, or the host's where it names none and has a way out. */
+export const nameServers = (
+  subnet: SubnetDocument,
+  router: RouterDocument | undefined,
+  resolvers: readonly string[],
+): readonly string[] => (subnet.dns.length > 0 ? subnet.dns : reachesOutside(subnet, router) ? resolvers : []);
 
-const dhcp = (options: PlanOptions, network: NetworkDocument): WantedDhcp => {
-  const { first, prefix } = parseSubnet(network.subnet);
-  const dns = nameServers(network, options.resolvers);
-  const toMetadata = `${metadataAddress}/32,${network.gateway}`;
-  const toAll = network.nat ? `,0.0.0.0/0,${network.gateway}` : '';
-  const inside = network.nat ? network.ports.filter((p) => !p.defaultRoute) : [];
+const isOn = (subnet: SubnetDocument, router: RouterDocument | undefined): boolean =>
+  router?.interfaces.some(({ subnetId }) => subnetId === subnet.id) === true;
+const reachesOutside = (subnet: SubnetDocument, router: RouterDocument | undefined): boolean =>
+  isOn(subnet, router) && router?.snat === true;
+
+/** What DHCP tells the guests of one subnet. `beside`: the other subnets that its router leads to. */
+const subnetOptions = (
+  subnet: SubnetDocument,
+  router: RouterDocument | undefined,
+  resolvers: readonly string[],
+  beside: readonly string[],
+): string[] => {
+  const { first, prefix } = parseSubnet(subnet.cidr);
+  const tag = `s${names.tail(subnet.id)}`;
+  const dns = nameServers(subnet, router, resolvers);
+  const out = reachesOutside(subnet, router);
+  const option = (tags: string, name: string, value: string): string =>
+    // Without a value: nothing is sent, where dnsmasq would name itself.
+    `dhcp-option=${tags},option:${name}${value === '' ? '' : `,${value}`}`;
+  const inside = [`${metadataAddress}/32`, ...beside].map((to) => `${to},${subnet.gateway}`).join(',');
+  // Options of one kind must not compete: dnsmasq does not say which of them it prefers.
+  const [way, noWay] = [`tag:${tag},tag:!inside`, `tag:${tag},tag:inside`];
+  return [
+    `dhcp-range=set:${tag},${formatIpv4(first)},static,${netmask(prefix)},1h`,
+    option(way, 'classless-static-route', out ? `${inside},0.0.0.0/0,${subnet.gateway}` : inside),
+    option(noWay, 'classless-static-route', inside),
+    option(way, 'router', out ? subnet.gateway : ''),
+    option(noWay, 'router', ''),
+    option(`tag:${tag}`, 'dns-server', dns.join(',')),
+  ];
+};
+
+const dhcp = (options: PlanOptions, network: NetworkDocument, routed: Routed | undefined): WantedDhcp => {
+  const { router, networks = [] } = routed ?? {};
+  const reached = networks.flatMap((n) => subnetsOn(router, n));
   return {
     networkId: network.id,
     netns: names.networkNetns(options.hash, network.id),
@@ -267,24 +342,48 @@ const dhcp = (options: PlanOptions, network: NetworkDocument): WantedDhcp => {
       // without one.
       'dhcp-authoritative',
       'dhcp-lease-max=65536',
-      `dhcp-range=${formatIpv4(first)},static,${netmask(prefix)},1h`,
-      `dhcp-option=option:classless-static-route,${toMetadata}${toAll}`,
-      // Without a value: nothing is sent, where dnsmasq would name itself.
-      network.nat ? `dhcp-option=option:router,${network.gateway}` : 'dhcp-option=option:router',
+      ...network.subnets.flatMap((subnet) =>
+        subnetOptions(
+          subnet,
+          router,
+          options.resolvers,
+          isOn(subnet, router) ? reached.filter(({ id }) => id !== subnet.id).map(({ cidr }) => cidr) : [],
+        ),
+      ),
       // Guests whose way out is another of their cards. Not by tags in the hosts file: dnsmasq 2.90 aborts when it
       // reads one again that has a lease.
-      ...inside.map((p) => `dhcp-mac=set:inside,${p.mac}`).sort(),
-      ...(inside.length > 0
-        ? [`dhcp-option=tag:inside,option:classless-static-route,${toMetadata}`, 'dhcp-option=tag:inside,option:router']
-        : []),
-      dns.length > 0 ? `dhcp-option=option:dns-server,${dns.join(',')}` : 'dhcp-option=option:dns-server',
+      ...network.ports
+        .filter((p) => !p.defaultRoute)
+        .map((p) => `dhcp-mac=set:inside,${p.mac}`)
+        .sort(),
       // 26, the interface's MTU, also for clients that do not ask for it.
       `dhcp-option-force=option:mtu,${network.mtu}`,
       `domain=${network.domain}`,
     ],
     hosts: network.ports
-      .map((p) => [p.mac, p.address, ...(leasableName(p.hostname) ? [p.hostname] : []), '1h'].join(','))
+      .map((p) => [p.mac, firstAddress(p), ...(leasableName(p.hostname) ? [p.hostname] : []), '1h'].join(','))
       .sort(),
+  };
+};
+
+/** The networks that are on this host, and the routers that they are on. */
+const onHost = (
+  document: Pick<HostNetworkDocument, 'networks' | 'routers'>,
+): { networks: NetworkDocument[]; routed: Routed[] } => {
+  const used = new Set(document.networks.filter((n) => n.ports.length > 0).map(({ id }) => id));
+  const joins = (router: RouterDocument, which: (networkId: string) => boolean): boolean =>
+    router.interfaces.some(({ networkId }) => which(networkId));
+  // A network without a port here is here all the same when a router leads to it from one that has.
+  const routers = document.routers.filter((router) => joins(router, (id) => used.has(id)));
+  const networks = document.networks.filter(
+    ({ id }) => used.has(id) || routers.some((router) => joins(router, (one) => one === id)),
+  );
+  return {
+    networks,
+    routed: routers.map((router) => ({
+      router,
+      networks: networks.filter(({ id }) => joins(router, (one) => one === id)),
+    })),
   };
 };
 
@@ -292,7 +391,8 @@ const dhcp = (options: PlanOptions, network: NetworkDocument): WantedDhcp => {
  * What the document means on this host. A pure function: names, addresses and rules of everything that shall be there.
  */
 export const planHost = (document: HostNetworkDocument, options: PlanOptions): Plan => {
-  const networks = document.networks.filter((n) => n.ports.length > 0);
+  const { networks, routed } = onHost(document);
+  const routers = routersByNetwork(document);
   const byInstance = new Map<string, InstanceNic[]>();
   for (const network of networks) {
     for (const port of network.ports) {
@@ -303,40 +403,54 @@ export const planHost = (document: HostNetworkDocument, options: PlanOptions): P
   }
   for (const nics of byInstance.values())
     nics.sort((a, b) => a.port.position - b.port.position || a.port.id.localeCompare(b.port.id));
-  const routed = networks.filter((n) => n.nat);
   return {
     namespaces: [
-      hostNamespace(options, routed),
+      hostNamespace(
+        options,
+        routed.filter(({ router }) => router.snat),
+      ),
       ...[...byInstance].map(([instanceId, nics]) => instanceNamespace(options.hash, instanceId, nics)),
-      ...networks.map((n) => networkNamespace(options.hash, n)),
-      ...routed.map((n) => routerNamespace(options, n)),
+      ...networks.map((n) => networkNamespace(options.hash, n, routers.get(n.id))),
+      ...routed.map((one) => routerNamespace(options, one)),
     ],
-    dhcp: networks.map((n) => dhcp(options, n)),
+    dhcp: networks
+      .filter((n) => n.ports.length > 0)
+      .map((n) =>
+        dhcp(
+          options,
+          n,
+          routed.find(({ router }) => router === routers.get(n.id)),
+        ),
+      ),
   };
 };
 
+/** The routers whose way out needs a link here, by id. */
+export const waysOutHere = (document: Pick<HostNetworkDocument, 'networks' | 'routers'>): string[] =>
+  onHost(document).routed.flatMap(({ router }) => (router.snat ? [router.id] : []));
+
 /**
- * Gives every routed network a link in the pool: keeps what it has, else the first free index from one derived of its
- * id on.
+ * Gives every router with a way out a link in the pool: keeps what it has, else the first free index from one derived of
+ * its id on.
  * @param taken addresses that something else on the host uses
  */
 export const assignLinks = (
-  document: HostNetworkDocument,
+  document: Pick<HostNetworkDocument, 'networks' | 'routers'>,
   linkPool: string,
   previous: Readonly<Record<string, number>>,
   taken: ReadonlySet<string>,
 ): Record<string, number> => {
   const capacity = linkCapacity(linkPool);
-  const wanted = document.networks.filter((n) => n.nat && n.ports.length > 0);
+  const wanted = waysOutHere(document);
   const links: Record<string, number> = {};
   const used = new Set<number>();
-  for (const { id } of wanted) {
+  for (const id of wanted) {
     const had = previous[id];
     if (had === undefined || had >= capacity || used.has(had)) continue;
     links[id] = had;
     used.add(had);
   }
-  for (const { id } of wanted) {
+  for (const id of wanted) {
     if (links[id] !== undefined) continue;
     const start = parseInt(id.replaceAll('-', '').slice(-8), 16);
     for (let i = 0; i < capacity; i += 1) {
