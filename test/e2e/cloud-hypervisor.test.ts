@@ -1,10 +1,13 @@
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import WebSocket from 'ws';
 import { bootsGuests, realVmm } from '../integration/compute/real-vmm';
 import { guestImage, TestCloud } from '../support/cloud';
 import { eventually } from '../support/eventually';
 import type { TestConsole } from '../support/test-console';
+import { vsockListener } from '../support/vsock-listener';
 
 const minutes = 60_000;
 const MiB = 2 ** 20;
@@ -15,6 +18,9 @@ const commandLine = 'console=ttyS0,115200 quiet loglevel=3 mitigations=off rando
 type Verb = 'balloon' | 'start' | 'stop' | 'reboot' | 'pause' | 'resume' | 'suspend' | 'resize';
 
 const real = realVmm();
+const listener = vsockListener();
+/** At which it sends back what comes. */
+const port = 77;
 if (!real || !bootsGuests(real)) {
   describe('the life of an instance on a real Cloud Hypervisor', () =>
     it.skip('needs cloud-hypervisor on the PATH and a KVM that runs its guests', () => undefined));
@@ -46,6 +52,37 @@ if (!real || !bootsGuests(real)) {
     const has = (what: string, wanted: string): Promise<string> =>
       ask(`echo "has <$(${what})>"`, new RegExp(`has <${wanted}>`));
 
+    const echoed = async (word: string): Promise<string> => {
+      const { path } = await cloud.api.ok(
+        'POST',
+        '/instances/app/actions/vsock?project=default' as '/instances/{ref}/actions/vsock',
+        { port },
+      );
+      const socket = new WebSocket(`${cloud.api.url.replace('https', 'wss')}${path}`, { rejectUnauthorized: false });
+      try {
+        // Refused, it is closed with the reason.
+        const closed = once(socket, 'close').then(([, reason]) => Promise.reject(new Error(String(reason))));
+        await Promise.race([once(socket, 'open'), closed]);
+        const answer = once(socket, 'message');
+        socket.send(Buffer.from(word));
+        return String((await Promise.race([answer, closed]))[0]);
+      } finally {
+        socket.close();
+      }
+    };
+
+    /** Again and again, for its listener may not be there yet. */
+    const echoes = async (word: string): Promise<void> => {
+      let why: unknown;
+      const answer = await eventually('an answer', () =>
+        echoed(word).catch((error: unknown) => {
+          why = error;
+          return undefined;
+        }),
+      ).catch((error: Error) => Promise.reject(new Error(`${error.message}: ${String(why)}`)));
+      expect(answer).toBe(word);
+    };
+
     beforeAll(async () => {
       files = mkdtempSync('/tmp/vcs-ch-');
       cloud = await TestCloud.start('real', {
@@ -60,7 +97,11 @@ if (!real || !bootsGuests(real)) {
       await cloud.api.ok('POST', '/networks?project=default', { name: 'n1', subnet: '10.10.0.0/24' });
       const { id } = await cloud.api.ok('POST', '/images?project=default', { name: 'linux', kernel: { commandLine } });
       await cloud.api.ok('PUT', `/images/${id}/kernel`, fromGuest('vmlinuz'));
-      await cloud.api.ok('PUT', `/images/${id}/initramfs`, fromGuest('initrd.gz'));
+      await cloud.api.ok(
+        'PUT',
+        `/images/${id}/initramfs`,
+        Buffer.concat([listener ?? Buffer.alloc(0), fromGuest('initrd.gz')]),
+      );
       await cloud.api.ok('PUT', `/images/${id}/content`, Buffer.alloc(statSync(guestImage()).size));
     }, 8 * minutes);
     afterAll(async () => {
@@ -74,13 +115,26 @@ if (!real || !bootsGuests(real)) {
         const { taskId } = await cloud.create('app', {
           maxVcpus: 2,
           maxMemoryBytes: base + 256 * MiB,
-          machine: { balloon: true },
+          machine: { balloon: true, vsock: true },
         });
         await cloud.settled(taskId, 'succeeded', 4 * minutes);
         expect(await cloud.instance('app')).toMatchObject({ state: 'running', vmm: 'cloud-hypervisor' });
         await withConsole((screen) => screen.until(/@@ ready app/, 3 * minutes));
         const { ports } = await cloud.instance('app');
         await has('ip -4 -o addr show dev eth0 | tr -s " " | cut -d " " -f 4 | cut -d / -f 1', `${ports[0]?.address}`);
+      },
+      10 * minutes,
+    );
+
+    (listener ? it : it.skip)(
+      'is reached at a port of its own without a network, again after a reset',
+      async () => {
+        await ask(`/bin/vsock-echo ${port}; echo listens $((40 + 2))`, /listens 42/);
+        await echoes('one');
+        await echoes('two');
+        await act('reboot', { force: true });
+        await ask(`/bin/vsock-echo ${port}; echo listens $((40 + 2))`, /listens 42/);
+        await echoes('three');
       },
       10 * minutes,
     );
