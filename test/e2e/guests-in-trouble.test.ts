@@ -45,10 +45,10 @@ describe('real guests that hang or panic', () => {
     const screen = await cloud.console(name);
     // A console begins with what was said before: each time another word.
     words += 1;
-    await screen.ask(`word-${words}`, new RegExp(`heard word-${words}`));
+    await screen.say(`word-${words}`, new RegExp(`heard word-${words}`));
     return screen;
   };
-  const hang = (screen: TestConsole): Promise<unknown> => screen.ask('hang', /hangs/);
+  const hang = (screen: TestConsole): Promise<unknown> => screen.say('hang', /hangs/);
   /** What was told of an instance beside that it changed, with the reason of each end. */
   const told = ({ id }: Instance): string[] =>
     events.events
