@@ -73,7 +73,7 @@ need_build() {
 
 # What management needs to read images, what a host needs besides to run guests, and what makes the test guest.
 management_packages=(qemu-utils bubblewrap util-linux)
-host_packages=("${management_packages[@]}" qemu-system-x86 ovmf swtpm iproute2 nftables dnsmasq-base genisoimage procps)
+host_packages=("${management_packages[@]}" qemu-system-x86 ovmf swtpm socat iproute2 nftables dnsmasq-base genisoimage procps)
 guest_packages=(busybox-static cpio kmod linux-image-cloud-amd64 dropbear-bin syslinux syslinux-common mtools dosfstools fdisk)
 # What makes a Debian disk image (bin/debian-image).
 debian_image_packages=(mmdebstrap debian-archive-keyring e2fsprogs dosfstools mtools fdisk qemu-utils)

@@ -98,7 +98,7 @@ const tried = async (lab: LabHost, tally: Tally, binary: string | undefined): Pr
       {
         name: "qemu by KVM, the driver's tests",
         project: 'integration',
-        files: 'compute/qemu.driver.test',
+        files: 'compute/qemu.(driver|vsock).test',
         env: { VC_STACK_TEST_ACCEL: 'kvm' },
         minutes: 25,
       },

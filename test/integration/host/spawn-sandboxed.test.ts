@@ -58,6 +58,15 @@ describe('a program in a sandbox that outlives us', () => {
     expect(await program.ended).toBe('exit 0');
   });
 
+  it('has a device that it has no right to open, to read and write', async () => {
+    const device = join(directory, 'device');
+    await writeFile(device, 'secret', { mode: 0o600 });
+    const script = `cat <&7; echo; echo told >&7; cat ${device} 2>/dev/null || echo refused`;
+    expect(await said(await start(script, { deviceFile: device }))).toEqual(['refused', 'secret']);
+    expect(await readFile(device, 'utf8')).toBe('secrettold\n');
+    await expect(start('true', { deviceFile: join(directory, 'none') })).rejects.toThrow('ENOENT');
+  });
+
   it('never begins when what is done before fails, and leaves nothing', async () => {
     let process: ProcessIdentity | undefined;
     const before = (of: ProcessIdentity): Promise<void> => {

@@ -21,11 +21,11 @@ const tell = (news: LauncherNews): void => {
 };
 
 /**
- * By number: output to the log, then `infoFd`, `blockFd` where it is held back, `eventFd` and `statusFd` where there are
- * such files.
+ * By number: output to the log, then `infoFd`, `blockFd` where it is held back, `eventFd`, `statusFd` and `deviceFd` where
+ * there are such files.
  */
-const descriptors = (log: number, heldBack: boolean, events: number | null, status: number | null): StdioOptions => {
-  const all = ['ignore', log, log, 'pipe', heldBack ? 'pipe' : null, events, status] as const;
+const descriptors = (log: number, heldBack: boolean, files: readonly (number | null)[]): StdioOptions => {
+  const all = ['ignore', log, log, 'pipe', heldBack ? 'pipe' : null, ...files] as const;
   return all.slice(0, all.findLastIndex((one) => one !== null) + 1).map((one) => one ?? 'ignore');
 };
 
@@ -54,17 +54,18 @@ const endChain = ({ child, heldBack }: Started): void => {
 };
 
 const start = (id: number, chain: Chain): void => {
-  const { command, args, logFile, eventFile, statusFile, heldBack, env } = chain;
+  const { command, args, logFile, eventFile, statusFile, deviceFile, heldBack, env } = chain;
   const opened: number[] = [];
-  const fresh = (path: string): number => {
-    const fd = openSync(path, 'w', 0o600);
+  const openAs = (flags: string, path: string): number => {
+    const fd = openSync(path, flags, 0o600);
     opened.push(fd);
     return fd;
   };
+  const fresh = (path: string | null): number | null => (path === null ? null : openAs('w', path));
   try {
-    const log = fresh(logFile);
-    const [events, status] = [eventFile, statusFile].map((path) => (path === null ? null : fresh(path)));
-    const stdio = descriptors(log, heldBack, events ?? null, status ?? null);
+    const log = openAs('w', logFile);
+    const device = deviceFile === null ? null : openAs('r+', deviceFile);
+    const stdio = descriptors(log, heldBack, [fresh(eventFile), fresh(statusFile), device]);
     const child = spawn(command, args, { detached: true, stdio, cwd: '/', env });
     // A chain that has failed reads nothing any more; its end says so.
     if (heldBack) child.stdio[blockFd]?.on('error', () => undefined);

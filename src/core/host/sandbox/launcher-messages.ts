@@ -10,6 +10,8 @@ export interface Chain {
   eventFile: string | null;
   /** Truncated, and open as `statusFd`. */
   statusFile: string | null;
+  /** A device node, open to read and write as `deviceFd`. */
+  deviceFile: string | null;
   /** The program does not begin before it is told to. */
   heldBack: boolean;
   env: Record<string, string>;
@@ -38,3 +40,5 @@ export const blockFd = 4;
 export const eventFd = 5;
 /** Descriptor of a file that bubblewrap writes the program's end to; the program does not have it. */
 export const statusFd = 6;
+/** Descriptor of a device that the program uses, and has no right to open. */
+export const deviceFd = 7;

@@ -28,6 +28,8 @@ export interface SpawnSandboxedOptions {
   sandbox: Omit<Sandbox, 'network' | 'bound' | 'infoFd' | 'blockFd' | 'statusFd'>;
   /** A file that the program writes to by descriptor `eventFd`, truncated. */
   eventFile?: string;
+  /** A device that the program has by descriptor `deviceFd`, opened by us: neither it nor a right to it is in the sandbox. */
+  deviceFile?: string;
   /**
    * A file that says how the program ended, also when we are gone by then (`readExitStatus`). It costs a waiting process
    * of some 150 kB.
@@ -57,7 +59,7 @@ export const spawnSandboxed = async (
   args: readonly string[],
   options: SpawnSandboxedOptions,
 ): Promise<SandboxedProcess> => {
-  const { before, netns, logFile, eventFile, statusFile } = options;
+  const { before, netns, logFile, eventFile, statusFile, deviceFile } = options;
   const inside = await sandboxed(program, args, {
     ...options.sandbox,
     network: 'inherit',
@@ -73,6 +75,7 @@ export const spawnSandboxed = async (
     logFile,
     eventFile: eventFile ?? null,
     statusFile: statusFile ?? null,
+    deviceFile: deviceFile ?? null,
     heldBack: before !== undefined,
     env: { PATH: env['PATH'] ?? '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' },
   });

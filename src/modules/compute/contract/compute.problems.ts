@@ -122,6 +122,12 @@ export const computeProblems: HintTable = {
   no_vsock: null,
   vsock_refused: null,
   vsock_silent: null,
+  vsock_cid_taken: { user: 'Try again in a moment.' },
+  vsock_unreachable: {
+    user: askOperator,
+    operator:
+      'The message is what socat says on the host: try there what it does (socat - VSOCK-CONNECT:<cid>:<port>).',
+  },
   invalid_port: null,
   too_many_guest_streams: null,
   no_such_machine: null,

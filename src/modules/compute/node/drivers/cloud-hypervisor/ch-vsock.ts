@@ -1,7 +1,8 @@
 import type { Socket } from 'node:net';
 import { connectOwned } from '../../../../../core/host/files/owned-socket';
 import { streamOpenMs } from '../../../../../core/m2m/management/node-route';
-import { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
+import type { VerbFailure } from '../../../../../core/m2m/verbs/verb-handler';
+import { vsockRefused, vsockSilent } from '../common/vsock-failures';
 import { noVsock } from '../vmm-driver';
 
 /**
@@ -12,15 +13,6 @@ const deadlineMs = streamOpenMs - 2000;
 /** Longest answer, in bytes: `OK ` and a port. */
 const longestAnswer = 16;
 const lineFeed = 0x0a;
-
-const refused = (port: number): VerbFailure =>
-  new VerbFailure('vsock_refused', `Nothing in its guest listens at port ${port}.`, true);
-const silent = (): VerbFailure =>
-  new VerbFailure(
-    'vsock_silent',
-    'Its guest does not answer: it has no driver for vsock, or has not come up yet.',
-    false,
-  );
 
 /**
  * A stream to a port of the guest, by the VMM's socket at `path`, which must be that user's. The VMM is the other side for
@@ -33,7 +25,7 @@ export const dialVsock = async (
   timeoutMs: number = deadlineMs,
 ): Promise<Socket> => {
   const socket = await connectOwned(path, user).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === 'ENOENT' ? noVsock() : silent();
+    throw error.code === 'ENOENT' ? noVsock() : vsockSilent();
   });
   // Whoever takes it over hears of its end by its closing.
   socket.on('error', () => undefined);
@@ -57,15 +49,15 @@ const accepted = (socket: Socket, port: number, timeoutMs: number): Promise<void
       if (failure) reject(failure);
       else resolve();
     };
-    const closed = (): void => settle(refused(port));
-    const timer = setTimeout(() => settle(silent()), timeoutMs);
+    const closed = (): void => settle(vsockRefused(port));
+    const timer = setTimeout(() => settle(vsockSilent()), timeoutMs);
     const read = (): void => {
       for (;;) {
         const byte = socket.read(1) as Buffer | null;
         if (byte === null) return;
-        if (byte[0] === lineFeed) return settle(/^OK \d+$/.test(said) ? undefined : refused(port));
+        if (byte[0] === lineFeed) return settle(/^OK \d+$/.test(said) ? undefined : vsockRefused(port));
         said += byte.toString('latin1');
-        if (said.length > longestAnswer) return settle(refused(port));
+        if (said.length > longestAnswer) return settle(vsockRefused(port));
       }
     };
     socket.on('readable', read);

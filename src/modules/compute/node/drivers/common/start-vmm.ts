@@ -29,7 +29,7 @@ export interface VmmStart {
   checks: Promise<unknown>;
   /** Makes files of its own in the run and log folders, before the VMM's sandbox is made. */
   prepare?: () => Promise<void>;
-  process: Pick<SpawnSandboxedOptions, 'logFile' | 'eventFile' | 'sandbox'>;
+  process: Pick<SpawnSandboxedOptions, 'logFile' | 'eventFile' | 'deviceFile' | 'sandbox'>;
   /** Parts of its machine that are programs of their own. */
   companions?: readonly Companion[];
   /** Names of the sockets that it makes. */

@@ -12,6 +12,7 @@ import { cpuArgument, cpuModelOf, type QemuAccel } from './qemu-cpus';
 import { mainMemoryArguments } from './qemu-memory';
 import { sizeArguments } from './qemu-resize';
 import { shareArguments } from './qemu-shares';
+import { vsockArguments } from './qemu-vsock';
 import type { UefiFirmware } from './uefi-firmware';
 
 /**
@@ -234,7 +235,7 @@ export const screenArguments = (socket: string): string[] => [
 
 /**
  * The whole command line of one instance (without the program). `uefi`: what boots it instead of the BIOS. `screen`:
- * it has one.
+ * it has one. `cid`: the number of its vsock; null: it has none.
  * `shutdown=pause`: a guest that powers off leaves QEMU waiting in run state `shutdown`, so its cause is still to be
  * read by an agent that was away; the driver then ends the process.
  */
@@ -243,6 +244,7 @@ export const qemuArguments = (
   accel: QemuAccel,
   uefi: UefiFirmware | null = null,
   screen = false,
+  cid: number | null = null,
 ): string[] => [
   '-name',
   `guest=${spec.instanceId},debug-threads=on`,
@@ -275,6 +277,7 @@ export const qemuArguments = (
   ...(spec.machine?.watchdog === undefined ? [] : watchdog),
   ...(spec.machine?.balloon === true ? balloonArguments : []),
   ...shareArguments(spec),
+  ...(cid === null ? [] : vsockArguments(cid)),
   // By which a guest's kernel says that it cannot go on.
   '-device',
   'pvpanic',

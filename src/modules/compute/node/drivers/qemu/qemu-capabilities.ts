@@ -11,17 +11,19 @@ export const machineCapabilities = ({
   tpm,
   watchdog,
   balloon,
+  vsock,
   nicLimits,
   cpuModels,
   virtiofsd,
 }: Pick<
   QemuFacts,
-  'secureUefi' | 'tpm' | 'watchdog' | 'balloon' | 'nicLimits' | 'cpuModels' | 'virtiofsd'
+  'secureUefi' | 'tpm' | 'watchdog' | 'balloon' | 'vsock' | 'nicLimits' | 'cpuModels' | 'virtiofsd'
 >): VmmCapability[] => [
   ...(secureUefi === null ? [] : (['secure-boot'] as const)),
   ...(tpm ? (['tpm'] as const) : []),
   ...(watchdog ? (['watchdog-restart', 'watchdog-stop', 'watchdog-notify'] as const) : []),
   ...(balloon ? (['balloon'] as const) : []),
+  ...(vsock ? (['vsock'] as const) : []),
   'panic-policy',
   'disk-limits',
   'dedicated-cpus',

@@ -23,6 +23,12 @@ const patterns: { pattern: RegExp; code: string; permanent: boolean; text: strin
     text: 'A tap cannot be opened',
   },
   {
+    pattern: /unable to set guest cid: Address already in use/,
+    code: 'vsock_cid_taken',
+    permanent: false,
+    text: "Others have the numbers that its guest's vsock was to have",
+  },
+  {
     pattern: /annot allocate memory|cannot set up guest memory|Insufficient free host memory pages/,
     code: 'out_of_memory',
     permanent: false,

@@ -13,10 +13,11 @@ import { clearTrials, inTrialPlace } from '../common/trial-place';
 import type { VmmSandboxOptions } from '../common/vmm-sandbox';
 import { probeDisk, probeSectorBanner } from './probe-guest';
 import { cpuModelsOf, type QemuAccel } from './qemu-cpus';
-import { hasDevice } from './qemu-devices';
+import { forgetDevices, hasDevice } from './qemu-devices';
 import { tryScreen } from './qemu-screen-probe';
 import { virtiofsdFor } from './qemu-shares';
 import { hasTpm } from './qemu-tpm';
+import { hasVsock } from './qemu-vsock';
 import { findUefi, type UefiFirmware } from './uefi-firmware';
 
 export interface QemuFacts {
@@ -37,6 +38,8 @@ export interface QemuFacts {
   watchdog: boolean;
   /** Its machines can have a balloon. */
   balloon: boolean;
+  /** Its machines can have a vsock. */
+  vsock: boolean;
   /** The kernel can limit its cards. */
   nicLimits: boolean;
   /** What gives its machines directories of the host; null when they can have none. */
@@ -158,6 +161,7 @@ const trialFile = ({ cacheDir }: Pick<QemuProbeOptions, 'cacheDir'>, of: 'kvm' |
 
 /** The next probe makes the trials again. */
 export const forgetQemuTrials = async (options: Pick<QemuProbeOptions, 'cacheDir'>): Promise<void> => {
+  forgetDevices();
   await forgetTrial(trialFile(options, 'kvm'));
   await forgetTrial(trialFile(options, 'screen'));
 };
@@ -221,6 +225,7 @@ export const probeQemu = async (options: QemuProbeOptions): Promise<QemuFacts> =
     tpm: false,
     watchdog: false,
     balloon: false,
+    vsock: false,
     nicLimits: false,
     virtiofsd: null,
     screen: false,
@@ -231,12 +236,13 @@ export const probeQemu = async (options: QemuProbeOptions): Promise<QemuFacts> =
   if (!binary) return unusable('', 'tcg', `${options.binary} is not installed`);
   const version = await qemuVersion(binary);
   if (version === null) return unusable('', 'tcg', `${binary} does not say its version`);
-  const [uefi, secureUefi, tpm, watchdog, balloon, nicLimits, virtiofsd] = await Promise.all([
+  const [uefi, secureUefi, tpm, watchdog, balloon, vsock, nicLimits, virtiofsd] = await Promise.all([
     findUefi(options.uefiFolders),
     findUefi(options.uefiFolders, { secureBoot: true }),
     hasTpm(binary),
     hasDevice(binary, 'i6300esb'),
     hasDevice(binary, 'virtio-balloon-pci'),
+    hasVsock(binary),
     canLimitNics(),
     virtiofsdFor(binary, options.virtiofsd ?? ''),
   ]);
@@ -251,6 +257,7 @@ export const probeQemu = async (options: QemuProbeOptions): Promise<QemuFacts> =
     tpm,
     watchdog,
     balloon,
+    vsock,
     nicLimits,
     virtiofsd,
     screen: await hasScreen(options, binary, version, accel),

@@ -73,6 +73,8 @@ import {
 } from './qemu-suspension';
 import { endTpm, tpmBeside } from './qemu-tpm';
 import { QemuGuestEvents } from './qemu-guest-events';
+import { checkVsock, forgetCid, noteCid, vsockDevice, withCid, withOwnCid } from './qemu-vsock';
+import { QemuVsocks } from './qemu-vsocks';
 import { QmpError } from './qmp-error';
 import { ensureVariables } from './uefi-firmware';
 
@@ -88,6 +90,7 @@ export class QemuDriver extends VmmDriver {
   readonly kind = 'qemu' as const;
   private facts: Promise<QemuFacts> | null = null;
   private readonly screens = new QemuScreens();
+  private readonly vsocks = new QemuVsocks();
   private readonly monitor = new QemuMonitor();
 
   constructor(
@@ -132,13 +135,18 @@ export class QemuDriver extends VmmDriver {
     checkFirmware(spec, firmwares(facts.uefi), 'QEMU');
     checkMachine(spec, machineCapabilities(facts), 'QEMU');
     checkCpuModel(spec, facts, 'QEMU');
+    return withOwnCid(spec, (cid) => this.startWith(spec, facts, binary, cid));
+  }
+
+  /** @param cid of its vsock; null: it has none */
+  private async startWith(spec: VmSpec, facts: QemuFacts, binary: string, cid: number | null): Promise<VmHandle> {
     const uefi = spec.firmware === 'uefi' ? (spec.machine?.secureBoot ? facts.secureUefi : facts.uefi) : null;
     const variables = join(spec.logDir, uefiVariables);
     const memory = memoryOf(spec);
     const args =
       spec.suspended === true
-        ? await resumingArguments(spec)
-        : [...qemuArguments(spec, facts.accel, uefi, facts.screen), ...recordArguments(spec)];
+        ? withCid(await resumingArguments(spec), cid)
+        : [...qemuArguments(spec, facts.accel, uefi, facts.screen, cid), ...recordArguments(spec)];
     const sandbox = vmmSandbox(spec, this.options.sandbox, facts.accel === 'kvm', [
       ...(uefi ? [uefi.code] : []),
       ...kernelFiles(spec),
@@ -150,15 +158,17 @@ export class QemuDriver extends VmmDriver {
         kind: this.kind,
         program: binary,
         args,
-        checks: together(checkResources(spec), checkKernelFiles(spec), checkHugePages(spec)),
+        checks: together(checkResources(spec), checkKernelFiles(spec), checkHugePages(spec), checkVsock(spec)),
         prepare: async () => {
           await together(memory.make(), ...(spec.suspended === true ? [] : [noteCommandLine(spec, args)]));
           await limitNics(spec);
+          if (cid !== null) await noteCid(spec, cid);
           if (uefi) await ensureVariables(uefi, variables, spec.user);
         },
         process: {
           logFile: join(spec.logDir, qemuLogs.vmm),
           ...recordFile(spec),
+          ...vsockDevice(spec),
           sandbox: { ...sandbox, writable: [...(sandbox.writable ?? []), ...(uefi ? [variables] : [])] },
         },
         companions: [
@@ -201,11 +211,13 @@ export class QemuDriver extends VmmDriver {
     }
     await endTpm(handle);
     await endShares(handle);
+    await forgetCid(handle);
     await cleanUp(handle, [...Object.values(qemuSockets), recordSocket, tpmSocket, screenshotFile, coreDumpPipe]);
   }
 
   async reset(handle: VmHandle): Promise<void> {
     await this.monitor.command(handle, 'system_reset');
+    this.vsocks.end(handle);
   }
 
   async pause(handle: VmHandle): Promise<void> {
@@ -311,7 +323,10 @@ export class QemuDriver extends VmmDriver {
   }
 
   async waitExit(handle: VmHandle, signal: AbortSignal, tell?: (event: GuestEvent) => void): Promise<VmExit> {
-    const guest = new QemuGuestEvents(tell);
+    const guest = new QemuGuestEvents((event) => {
+      if (event.kind === 'reset') this.vsocks.end(handle);
+      tell?.(event);
+    });
     const written = new QemuRecord(handle);
     const record = new ExitRecord(handle.runDir);
     while (isRunning(handle.process)) {
@@ -323,6 +338,11 @@ export class QemuDriver extends VmmDriver {
       await this.kill(handle);
     }
     return settleEndedByItself(handle, 'QEMU', qemuLogs.vmm, this.log);
+  }
+
+  override async vsock(handle: VmHandle, port: number): Promise<Socket> {
+    this.monitor.assertRunning(handle);
+    return this.vsocks.connect(handle, port);
   }
 
   serialSocket(handle: VmHandle): string {

@@ -23,6 +23,7 @@ export const qemuEntry: VmmDriverEntry = {
     'secure-boot',
     'tpm',
     'balloon',
+    'vsock',
     'watchdog-restart',
     'watchdog-stop',
     'watchdog-notify',
