@@ -380,11 +380,19 @@ describe('the main job: a real guest on two real hosts', () => {
     const later = ['instance.disks', 'instance.nmi', 'instance.pause', 'instance.suspend', 'volume.grow'].map(
       (verb) => `args ${verb}: the verb "${verb}" is not of 0.1.0`,
     );
-    // Metadata of instances, options of their machines, and those in rescue: of newer revisions, told in the same way.
+    // Metadata of instances, options of their machines, those in rescue, and networks with subnets and routers of their
+    // own: of newer revisions, told in the same way.
     const newer = [
       'args instance.ensure: data/spec must NOT have additional properties',
       'args instance.ensure: data/spec/disks/1 must NOT have additional properties',
       'args instance.seed: data must NOT have additional properties',
+      'args network.apply: data must NOT have additional properties',
+      'args network.apply: data/networks/0 must NOT have additional properties',
+      ...['dns', 'gateway', 'nat', 'subnet'].map(
+        (field) => `args network.apply: data/networks/0 must have required property '${field}'`,
+      ),
+      'args network.apply: data/networks/0/ports/0 must NOT have additional properties',
+      "args network.apply: data/networks/0/ports/0 must have required property 'address'",
     ];
     expect([...new Set(misfits)].sort()).toEqual([...later, ...newer].sort());
     expect(checked).toEqual(
