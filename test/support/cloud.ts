@@ -45,6 +45,7 @@ export class TestCloud {
   readonly api: ApiClient;
   readonly management: StackProcess;
   readonly hosts = new Map<string, StackProcess>();
+  private readonly hostEnv = new Map<string, Record<string, string>>();
   private readonly namespaces: TestNamespaces;
   private readonly underlay: string;
   private readonly outside: string;
@@ -123,6 +124,7 @@ export class TestCloud {
       env: this.environment(name, { VC_STACK_COMPUTE__NAME: name, VC_STACK_COMPUTE__TOKEN: token, ...env }),
     });
     this.hosts.set(name, host);
+    this.hostEnv.set(name, env);
     await host.start();
     return host;
   }
@@ -303,7 +305,7 @@ export class TestCloud {
         netns: `${this.namespaces.prefix}-${name}`,
         directory: this.directory,
         name: `${name}-purge`,
-        env: this.environment(name, {}),
+        env: this.environment(name, this.hostEnv.get(name) ?? {}),
         args: ['--yes'],
       });
       await purge.complete().catch((error: unknown) => failures.push(error));
