@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../support/eventually';
 import { Place } from './place';
@@ -41,6 +41,8 @@ export class Endpoint extends Place {
   static async open(name: string, netns: string, plug: Plug, directory: string): Promise<Endpoint> {
     const endpoint = new Endpoint(name, netns, plug);
     const [a, b] = [join(directory, `${name}.tap`), join(directory, `${name}.nic`)];
+    // Of an earlier one of that name.
+    for (const left of [a, b]) rmSync(left, { force: true });
     const tap = (device: string): string => `TUN,tun-type=tap,tun-name=${device},iff-no-pi`;
     endpoint.wire(plug.netns, tap(plug.tap), `UNIX-SENDTO:${b},bind=${a}`);
     endpoint.wire(netns, tap(nicName), `UNIX-SENDTO:${a},bind=${b}`);
@@ -67,6 +69,11 @@ export class Endpoint extends Place {
     this.address = address;
     this.gateway = gateway ?? '';
     return { address, mtu: Number(mtu), gateway: this.gateway };
+  }
+
+  /** Forgets which address is at which MAC, as a guest does after a while. */
+  async forgetNeighbours(): Promise<void> {
+    await this.in('ip', 'neigh', 'flush', 'dev', nicName);
   }
 
   private wire(netns: string | null, from: string, to: string): void {

@@ -7,8 +7,8 @@ import { TestNamespaces } from '../support/namespaces';
 import { Endpoint, type Plug } from './endpoint';
 import { Place } from './place';
 
-/** Seconds in which what drifted is to be repaired. */
-export const repairSeconds = 3;
+/** Seconds in which what drifted is repaired. */
+const repairSeconds = 3;
 
 /** Machines without guests, whose cards are real: the tests plug endpoints in where a VMM would. */
 const computeEnv = {
@@ -30,7 +30,7 @@ interface Placed {
  * a VMM is told, and packets.
  */
 export class NetworkLab {
-  private readonly endpoints = new Map<string, { endpoint: Endpoint; instance: Instance; project: string }>();
+  private readonly endpoints = new Map<string, { endpoint: Endpoint; instance: Instance; key: string }>();
   private readonly namespaces: TestNamespaces;
   private readonly places: Place[] = [];
 
@@ -45,7 +45,10 @@ export class NetworkLab {
     const cloud = await TestCloud.start(name, {
       hosts,
       computeEnv,
-      managementEnv: { VC_STACK_MODULES__NETWORK__COOLDOWN_SECONDS: '0' },
+      managementEnv: {
+        VC_STACK_MODULES__NETWORK__COOLDOWN_SECONDS: '0',
+        VC_STACK_MODULES__HOST__SILENT_AFTER_MS: '8000',
+      },
     });
     try {
       const blank = Buffer.alloc(1024 * 1024);
@@ -83,7 +86,7 @@ export class NetworkLab {
       this.plugOf(host, instance.id),
       this.cloud.directory,
     );
-    this.endpoints.set(name, { endpoint, instance, project });
+    this.endpoints.set(name, { endpoint, instance, key: `${project}/${network}` });
     if (!(await endpoint.lease())) throw new Error(`${name} got no lease:\n${this.cloud.host(host).tail()}`);
     return endpoint;
   }
@@ -102,7 +105,9 @@ export class NetworkLab {
   async remove(name: string): Promise<void> {
     const { taskId } = await this.cloud.api.ok('DELETE', `/instances/${this.instanceOf(name)}`);
     await this.cloud.settled(taskId);
-    await this.of(name).close();
+    const endpoint = this.of(name);
+    await endpoint.close();
+    this.namespaces.remove(endpoint.netns);
     this.endpoints.delete(name);
   }
 
@@ -117,6 +122,14 @@ export class NetworkLab {
   async underlay(): Promise<Record<string, string>> {
     const { items } = await this.cloud.api.ok('GET', '/hosts');
     return Object.fromEntries(items.map(({ name, address }) => [name, address]));
+  }
+
+  /** Resolves when all endpoints of one network reach each other: other hosts hear of a port a moment later. */
+  async connected(timeoutMs = 10_000): Promise<void> {
+    const all = [...this.endpoints.values()];
+    for (const { endpoint: from, key } of all)
+      for (const { endpoint: to } of all.filter((other) => other.key === key && other.endpoint !== from))
+        await eventually(`${from.name} reaches ${to.name}`, () => from.ping(to.address), timeoutMs);
   }
 
   /** Deletes all instances and their networks; what is left on the hosts is told, nothing when all is well. */

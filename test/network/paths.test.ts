@@ -7,8 +7,10 @@ jest.setTimeout(minutes);
 const endpoints = {
   a1: { host: 'h1', network: 'n1' },
   a2: { host: 'h1', network: 'n1' },
+  b1: { host: 'h2', network: 'n1' },
   o1: { host: 'h1', network: 'n1', project: 'other' },
   o2: { host: 'h1', network: 'n1', project: 'other' },
+  p1: { host: 'h2', network: 'n1', project: 'other' },
 } as const;
 type Name = keyof typeof endpoints;
 
@@ -21,6 +23,8 @@ interface Path {
 const paths: Path[] = [
   { name: 'same host, same subnet', from: 'a1', to: 'a2' },
   { name: 'same host, same subnet, of another tenant with the same addresses', from: 'o1', to: 'o2' },
+  { name: 'two hosts, same subnet', from: 'a1', to: 'b1' },
+  { name: 'two hosts, same subnet, of another tenant with the same addresses', from: 'o1', to: 'p1' },
   { name: 'out through source NAT', from: 'a1', to: 'outside' },
   { name: 'out through source NAT, from another tenant with the same addresses', from: 'o1', to: 'outside' },
 ];
@@ -37,6 +41,7 @@ describe('packets that pass', () => {
       const endpoint = await lab.add(name, placed);
       for (const kind of ['tcp', 'udp'] as const) await endpoint.serve(kind, 7000);
     }
+    await lab.connected();
     const out = lab.place('out', 'outside');
     for (const kind of ['tcp', 'udp'] as const) await out.serve(kind, 7000, outside);
   }, 4 * minutes);
@@ -45,7 +50,11 @@ describe('packets that pass', () => {
   const addressOf = ({ to }: Path): string => (to === 'outside' ? outside : lab.of(to).address);
 
   it('are those of tenants with the same addresses too', () => {
-    expect(lab.of('o1').address).toBe(lab.of('a1').address);
+    for (const [one, same] of [
+      ['a1', 'o1'],
+      ['b1', 'p1'],
+    ] as const)
+      expect(lab.of(one).address).toBe(lab.of(same).address);
   });
 
   it.each(paths)('$name: ping', async (path) => {

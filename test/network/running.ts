@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
+import { eventually } from '../support/eventually';
 
 /** A program that has not ended yet. */
 export class Running {
@@ -8,8 +9,9 @@ export class Running {
     child.stdout?.setEncoding('utf8').on('data', (text: string) => (this.output += text));
   }
 
-  get text(): string {
-    return this.output;
+  /** Resolves when it has said that. */
+  async until(what: RegExp): Promise<void> {
+    await eventually(`${String(what)} in what a program says`, () => what.test(this.output));
   }
 
   get runs(): boolean {

@@ -1,6 +1,8 @@
-import { NetworkLab } from './network-lab';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Endpoint } from './endpoint';
+import { NetworkLab } from './network-lab';
 import type { Place } from './place';
+import { overheard, repeated } from './underlay';
 
 const minutes = 60_000;
 jest.setTimeout(minutes);
@@ -9,6 +11,7 @@ describe('packets that must not pass', () => {
   let lab: NetworkLab;
   let attacker: Endpoint;
   let neighbour: Endpoint;
+  let far: Endpoint;
   let stranger: Endpoint;
   let twin: Endpoint;
   let underlay: Record<string, string>;
@@ -21,6 +24,7 @@ describe('packets that must not pass', () => {
     await lab.network('n2', '10.32.0.0/24', 'other');
     attacker = await lab.add('attacker', { host: 'h1', network: 'n1', address: '10.31.0.10' });
     neighbour = await lab.add('neighbour', { host: 'h1', network: 'n1', address: '10.31.0.11' });
+    far = await lab.add('far', { host: 'h2', network: 'n1', address: '10.31.0.13' });
     twin = await lab.add('twin', { host: 'h1', network: 'n1', project: 'other', address: '10.31.0.12' });
     stranger = await lab.add('stranger', { host: 'h1', network: 'n2', project: 'other' });
     underlay = await lab.underlay();
@@ -28,15 +32,19 @@ describe('packets that must not pass', () => {
       place: lab.place(name),
       address: underlay[name] ?? new URL(lab.cloud.api.url).hostname,
     }));
+    await lab.connected();
     for (const { place } of machines) await place.serve('tcp', 7000);
-    for (const endpoint of [neighbour, twin, stranger]) await endpoint.serve('tcp', 7000);
+    for (const endpoint of [neighbour, far, twin, stranger]) await endpoint.serve('tcp', 7000);
   }, 4 * minutes);
   afterAll(() => lab?.close(), 2 * minutes);
 
-  /** What follows would hold of a network that carries nothing, too. */
+  /** What is tried would hold of a network that carries nothing, too. */
   const stillWorks = async (): Promise<void> => {
-    expect(await attacker.ask('tcp', neighbour.address, 7000)).toBe('neighbour\n');
+    for (const other of [neighbour, far])
+      expect(await attacker.ask('tcp', other.address, 7000)).toBe(`${other.name}\n`);
   };
+  /** On the same host, and on another one. */
+  const victims = ['neighbour', 'far'];
 
   it("go to another tenant's guests: at its addresses, and at addresses that only it has", async () => {
     for (const { address } of [twin, stranger]) {
@@ -57,36 +65,39 @@ describe('packets that must not pass', () => {
     await stillWorks();
   });
 
-  it('come from an address that is not the port’s', async () => {
+  it.each(victims)('come to %s from an address that is not the port’s', async (name) => {
+    const victim = lab.of(name);
     await attacker.in('ip', 'addr', 'add', '10.31.0.66/24', 'dev', 'eth0');
-    const before = await neighbour.echoesSeen();
-    expect(await attacker.ping(neighbour.address, { from: '10.31.0.66' })).toBe(false);
-    expect(await neighbour.echoesSeen()).toBe(before);
+    const before = await victim.echoesSeen();
+    expect(await attacker.ping(victim.address, { from: '10.31.0.66' })).toBe(false);
+    expect(await victim.echoesSeen()).toBe(before);
     await attacker.in('ip', 'addr', 'del', '10.31.0.66/24', 'dev', 'eth0');
     await stillWorks();
   });
 
-  it('come from a MAC that is not the port’s', async () => {
-    const before = await neighbour.echoesSeen();
+  it.each(victims)('come to %s from a MAC that is not the port’s', async (name) => {
+    const victim = lab.of(name);
+    const before = await victim.echoesSeen();
     await attacker.in('ip', 'link', 'set', 'eth0', 'address', '56:43:53:fe:fe:fe');
-    await attacker.in('ip', 'neigh', 'replace', neighbour.address, 'lladdr', neighbour.plug.mac, 'dev', 'eth0');
-    expect(await attacker.ping(neighbour.address)).toBe(false);
-    expect(await neighbour.echoesSeen()).toBe(before);
-    await attacker.in('ip', 'neigh', 'del', neighbour.address, 'dev', 'eth0');
+    await attacker.in('ip', 'neigh', 'replace', victim.address, 'lladdr', victim.plug.mac, 'dev', 'eth0');
+    expect(await attacker.ping(victim.address)).toBe(false);
+    expect(await victim.echoesSeen()).toBe(before);
+    await attacker.in('ip', 'neigh', 'del', victim.address, 'dev', 'eth0');
     await attacker.in('ip', 'link', 'set', 'eth0', 'address', attacker.plug.mac);
     await stillWorks();
   });
 
-  it('announce the gateway’s address, or that of a neighbour, as the sender’s', async () => {
+  it.each(victims)('announce to %s the gateway’s address, or another one, as the sender’s', async (name) => {
+    const victim = lab.of(name);
     for (const claimed of [attacker.gateway, '10.31.0.77']) {
-      await neighbour.ping(claimed);
-      const known = await neighbour.in('ip', 'neigh', 'show', claimed);
+      await victim.ping(claimed);
+      const known = await victim.in('ip', 'neigh', 'show', claimed);
       await attacker.in('ip', 'addr', 'add', `${claimed}/32`, 'dev', 'lo');
       await attacker
-        .in('busybox', 'arping', '-U', '-c', '2', '-s', claimed, '-I', 'eth0', neighbour.address)
+        .in('busybox', 'arping', '-U', '-c', '2', '-s', claimed, '-I', 'eth0', victim.address)
         .catch(() => '');
       await attacker.in('ip', 'addr', 'del', `${claimed}/32`, 'dev', 'lo');
-      expect(await neighbour.in('ip', 'neigh', 'show', claimed)).not.toContain(attacker.plug.mac);
+      expect(await victim.in('ip', 'neigh', 'show', claimed)).not.toContain(attacker.plug.mac);
       expect(known).not.toContain(attacker.plug.mac);
     }
     await stillWorks();
@@ -103,7 +114,9 @@ describe('packets that must not pass', () => {
         '--dhcp-leasefile=/dev/null',
       ],
     );
-    for (let round = 0; round < 3; round += 1) expect((await neighbour.lease())?.address).toBe('10.31.0.11');
+    const own = new Map([neighbour, far].map((victim) => [victim, victim.address]));
+    for (let round = 0; round < 3; round += 1)
+      for (const [victim, address] of own) expect((await victim.lease())?.address).toBe(address);
     // Nor does anything else from a server's port come to a client's.
     await neighbour.serve('udp', 68);
     expect(
@@ -118,6 +131,26 @@ describe('packets that must not pass', () => {
   it('are of IPv6, router advertisements among them', async () => {
     await attacker.in('sysctl', '-qw', 'net.ipv6.conf.all.disable_ipv6=0');
     expect(await attacker.ping('ff02::1%eth0')).toBe(false);
+    await stillWorks();
+  });
+
+  /** Whether one of the datagrams, said to its host from there, comes to the far endpoint. */
+  const isHeard = async (from: Place, datagrams: Awaited<ReturnType<typeof overheard>>): Promise<boolean> => {
+    const before = await far.echoesSeen();
+    for (let time = 0; time < 3; time += 1) await repeated(from, underlay['h2'] ?? '', datagrams);
+    // A datagram that is refused leaves no trace to wait for.
+    await delay(300);
+    return (await far.echoesSeen()) > before;
+  };
+
+  it('say what hosts say to each other: from a stranger on the underlay, from management, from guests', async () => {
+    const host = lab.place('h1');
+    const datagrams = await overheard(host, underlay['h2'] ?? '', () => attacker.ping(far.address));
+    expect(datagrams.length).toBeGreaterThan(0);
+    // The same words from the host that said them are taken.
+    expect(await isHeard(host, datagrams)).toBe(true);
+    for (const from of [lab.place('out'), lab.place('mgm'), attacker, stranger])
+      expect([from.name, await isHeard(from, datagrams)]).toEqual([from.name, false]);
     await stillWorks();
   });
 

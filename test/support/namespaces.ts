@@ -49,6 +49,12 @@ export class TestNamespaces {
     return spawn('ip', ['netns', 'exec', name, program, ...args], { stdio: 'ignore' });
   }
 
+  /** By its full name. */
+  remove(full: string): void {
+    sh('ip', 'netns', 'delete', full);
+    this.names.splice(this.names.indexOf(full), 1);
+  }
+
   close(): void {
     for (const name of this.names.reverse()) sh('ip', 'netns', 'delete', name);
     this.names.length = 0;

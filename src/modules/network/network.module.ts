@@ -13,7 +13,7 @@ export const networkModule: ModuleManifest = {
   },
   problems: networkProblems,
   events: ['network.created', 'network.updated', 'network.deleted'],
-  hostConditions: { GuestEgress: 'warns' },
+  hostConditions: { GuestEgress: 'warns', NetworkOverlay: 'warns' },
   config: async () => (await import('./contract/network.config.js')).networkConfigSchema,
   entities: async () => (await import('./management/network.entities.js')).networkEntities,
   management: async () => (await import('./management/network.wiring.js')).networkWiring,

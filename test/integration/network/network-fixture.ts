@@ -36,6 +36,9 @@ import {
 } from '../../../src/modules/host/contract/host.ports';
 import { RouterRepository } from '../../../src/modules/network/management/routers/router.repository';
 import { SubnetRepository } from '../../../src/modules/network/management/subnets/subnet.repository';
+import { OverlayRepository } from '../../../src/modules/network/management/overlay/overlay.repository';
+import { OverlaySync } from '../../../src/modules/network/management/overlay/overlay-sync.service';
+import { UnderlayRepository } from '../../../src/modules/network/management/overlay/underlay.repository';
 import { HealthChecks } from '../../../src/core/http/server/health-checks';
 import { GuestEgress } from '../../../src/modules/network/management/hosts/guest-egress';
 import { quietLogging } from '../../support/workflow-harness';
@@ -77,9 +80,16 @@ class AnyProject extends Projects {
 /** Hosts that are ready, at addresses of a documentation network. */
 class ReadyHosts extends Hosts {
   readonly hosts: { id: string; address: string }[] = [];
+  /** By id. */
+  readonly silent = new Set<string>();
 
   override all(): Promise<SchedulableHost[]> {
-    return Promise.resolve(this.hosts.map((host) => ({ ...host, state: 'ready' }) as SchedulableHost));
+    return Promise.resolve(
+      this.hosts.map(
+        (host) =>
+          ({ ...host, name: host.id, state: this.silent.has(host.id) ? 'unknown' : 'ready' }) as SchedulableHost,
+      ),
+    );
   }
 
   override byId(): Promise<undefined> {
@@ -101,6 +111,10 @@ export class NetworkFixture {
   readonly ports: PostgresInstancePorts;
   readonly sink: NetworkObservedSink;
   readonly generations = new HostGenerationRepository();
+  readonly overlays = new OverlayRepository();
+  readonly underlays = new UnderlayRepository();
+  readonly live: string[] = [];
+  readonly overlaySync: OverlaySync;
   readonly sync: HostSync;
   readonly hosts = new ReadyHosts();
   readonly reconciler: StaleHostsReconciler;
@@ -126,6 +140,7 @@ export class NetworkFixture {
       this.generations,
       egress,
       config,
+      this.overlays,
     );
     this.sync = new HostSync(this.workflows, new SyncHostWorkflow(this.ports));
     this.service = new NetworkService(
@@ -138,7 +153,20 @@ export class NetworkFixture {
       this.sync,
       config,
     );
-    this.sink = new NetworkObservedSink(this.generations, ports, this.conditions);
+    this.sink = new NetworkObservedSink(this.generations, ports, this.conditions, this.underlays);
+    this.overlaySync = new OverlaySync(
+      db.database,
+      this.hosts,
+      this.underlays,
+      this.overlays,
+      this.sync,
+      {
+        live: (tasks) =>
+          Promise.resolve(Object.fromEntries(tasks.filter((t) => this.live.includes(t)).map((t) => [t, 1]))),
+      },
+      this.conditions,
+      quietLogging(),
+    );
     this.reconciler = new StaleHostsReconciler(db.database, this.hosts, egress, this.generations, this.sync);
   }
 
@@ -199,6 +227,14 @@ export class NetworkFixture {
 
   release(instanceId: string): Promise<void> {
     return this.db.database.tx((op) => this.ports.release(op, instanceId));
+  }
+
+  /** Tasks that were started last to tell hosts of changes on others. */
+  async lastTasks(): Promise<string[]> {
+    const rows = await this.db.database.query<{ task: string }>(
+      'SELECT sync_task AS task FROM host_underlay WHERE sync_task IS NOT NULL',
+    );
+    return rows.map(({ task }) => task);
   }
 
   /** Pretends that all cooldowns are over. */

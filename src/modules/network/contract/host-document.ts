@@ -2,6 +2,7 @@ import { z } from 'zod';
 import * as field from '../../../core/http/routes/fields';
 import { NotUnderstood } from '../../../core/m2m/verbs/not-understood';
 import type { OlderForm } from '../../../core/m2m/verbs/verb';
+import { hostUnderlay, networkOverlay } from './overlay-document';
 
 const mac = z.string().regex(/^([0-9a-f]{2}:){5}[0-9a-f]{2}$/);
 
@@ -32,7 +33,12 @@ const segment = z.object({
   domain: z.string(),
   mtu: z.number().int(),
 });
-const networkDocument = segment.extend({ subnets: z.array(subnetDocument).min(1), ports: z.array(portDocument) });
+const networkDocument = segment.extend({
+  subnets: z.array(subnetDocument).min(1),
+  ports: z.array(portDocument),
+  /** Absent: it does not cross to other hosts. */
+  overlay: networkOverlay.optional(),
+});
 
 /** Joins subnets by their gateways; `snat`: their guests reach the outside by its source NAT. A network is on one at most. */
 const routerDocument = z.object({
@@ -54,7 +60,12 @@ const egressDocument = z.object({
 const about = z.object({ generation: z.number().int().nonnegative(), egress: egressDocument.prefault({}) });
 
 /** All networking that a host shall have; what is not in it is removed. */
-const present = about.extend({ networks: z.array(networkDocument), routers: z.array(routerDocument) });
+const present = about.extend({
+  networks: z.array(networkDocument),
+  routers: z.array(routerDocument),
+  /** Absent: no network crosses to this host. */
+  underlay: hostUnderlay.optional(),
+});
 export type HostNetworkDocument = z.output<typeof present>;
 export type PortDocument = z.output<typeof portDocument>;
 export type SubnetDocument = z.output<typeof subnetDocument>;
@@ -98,15 +109,18 @@ const one = <T>(list: readonly T[], what: string): T => {
   return only;
 };
 
-/** For an agent that knows a network as one subnet, whose way out is its own. */
+/**
+ * For an agent that knows a network as one subnet, whose way out is its own. It reports no underlay, and networks do not
+ * cross to it.
+ */
 export const toFirstRevision: OlderForm = (args) => {
-  const { networks, routers, ...rest } = hostNetworkDocument.parse(args);
+  const { networks, routers, underlay: _underlay, ...rest } = hostNetworkDocument.parse(args);
   if (routers.some(({ snat, interfaces }) => !snat || interfaces.length > 1))
     throw new NotUnderstood('routers between subnets');
   const routed = new Set(routers.flatMap(({ interfaces }) => interfaces.map(({ networkId }) => networkId)));
   return {
     ...rest,
-    networks: networks.map(({ subnets, ports, ...network }) => {
+    networks: networks.map(({ subnets, ports, overlay: _overlay, ...network }) => {
       const { cidr, gateway, dns } = one(subnets, 'networks of several subnets');
       return {
         ...network,

@@ -26,6 +26,13 @@ export const networkConfigSchema = z.strictObject({
       deny: z.array(z.cidrv4()).max(256).default([]),
     })
     .prefault({}),
+  /**
+   * Node half: IPv4 address of this host towards the others, over which networks cross. Empty: that from which it reaches
+   * management.
+   */
+  underlayAddress: z.union([z.literal(''), z.ipv4()]).default(''),
+  /** UDP port over which networks cross, on all hosts. */
+  overlayPort: z.number().int().min(1).max(65_535).default(4789),
   /** MTU of tenant networks, in bytes. The default leaves room for an overlay's header. */
   mtu: z.number().int().min(1280).max(9000).default(1450),
   /** Seconds before a released address may be given out again. */

@@ -12,5 +12,10 @@ export const observedNetwork = z.object({
    * have no way out. Absent from older agents.
    */
   unknownMachines: z.array(z.string().max(253)).max(20).optional(),
+  /**
+   * Where other hosts reach it, and the MTU there in bytes; null: nowhere. Absent from older agents, and where networks do
+   * not cross hosts.
+   */
+  underlay: z.object({ address: z.ipv4(), mtu: z.number().int() }).nullable().optional(),
 });
 export type ObservedNetwork = z.output<typeof observedNetwork>;

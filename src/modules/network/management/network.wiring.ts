@@ -14,6 +14,9 @@ import { NetworkObservedSink } from './observers/network-observed.sink';
 import { NetworkProjectUsage } from './networks/network-project-usage';
 import { NetworkRepository } from './networks/network.repository';
 import { NetworkService } from './networks/network.service';
+import { OverlayRepository } from './overlay/overlay.repository';
+import { OverlaySync } from './overlay/overlay-sync.service';
+import { UnderlayRepository } from './overlay/underlay.repository';
 import { PortRepository } from './ports/port.repository';
 import { PostgresInstancePorts } from './ports/postgres-instance-ports';
 import { RouterRepository } from './routers/router.repository';
@@ -37,6 +40,9 @@ const parts = [
   NetworkController,
   NetworkObservedSink,
   StaleHostsReconciler,
+  UnderlayRepository,
+  OverlayRepository,
+  OverlaySync,
 ];
 
 export const networkWiring: ManagementWiring = {
@@ -47,7 +53,7 @@ export const networkWiring: ManagementWiring = {
   },
   controllers: [NetworkController],
   workflows: [SyncHostWorkflow],
-  services: [GuestEgressAgreement],
-  periodic: [GuestEgressAgreement, StaleHostsReconciler],
+  services: [GuestEgressAgreement, OverlaySync],
+  periodic: [GuestEgressAgreement, StaleHostsReconciler, OverlaySync],
   observed: [NetworkObservedSink],
 };

@@ -19,6 +19,11 @@ const nic = z.object({
 });
 const segment = z.object({ id: z.string(), gatewayMac: z.string(), domain: z.string(), mtu: z.number().int() });
 
+const overlay = z.object({
+  vni: z.number().int(),
+  remotes: z.array(z.object({ mac: z.string(), addresses: z.array(z.string()), host: z.string() })),
+});
+
 /** The document that the host was last given, as it lies on the disk. */
 const documentRecord = z.object({
   generation: z.number().int(),
@@ -26,6 +31,7 @@ const documentRecord = z.object({
     segment.extend({
       subnets: z.array(z.object({ id: z.string(), cidr: z.string(), gateway: z.string(), dns: z.array(z.string()) })),
       ports: z.array(nic.extend({ addresses: z.array(z.object({ subnetId: z.string(), address: z.string() })) })),
+      overlay: overlay.optional(),
     }),
   ),
   routers: z.array(
@@ -36,6 +42,7 @@ const documentRecord = z.object({
     }),
   ),
   egress,
+  underlay: z.object({ address: z.string(), port: z.number().int() }).optional(),
 });
 
 /** Of when a network was a subnet and a router too. */

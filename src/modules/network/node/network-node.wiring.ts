@@ -16,6 +16,7 @@ import { NetworkLeftovers } from './network.leftovers';
 import { NetworkObservedSource } from './network-observed.source';
 import { NetworkService } from './network.service';
 import { NetworkRemoval } from './network.removal';
+import { UnderlayProbe } from './underlay-probe';
 import { NetworkVerbHandlers } from './network.verb-handlers';
 
 export const networkNodeWiring: NodeWiring = {
@@ -34,6 +35,7 @@ export const networkNodeWiring: NodeWiring = {
       NetworkVerbHandlers,
       NetworkRemoval,
       NetworkObservedSource,
+      UnderlayProbe,
     ]) {
       bind<object>(singleton).toSelf().inSingletonScope();
     }

@@ -2,16 +2,20 @@ import { injectable } from 'inversify';
 import { ObservedSource } from '../../../core/m2m/reports/observed';
 import type { ObservedNetwork } from '../contract/network.observed';
 import { NetworkAgent } from './network.agent';
+import { UnderlayProbe } from './underlay-probe';
 
 @injectable()
 export class NetworkObservedSource extends ObservedSource {
   readonly section = 'network';
 
-  constructor(private readonly agent: NetworkAgent) {
+  constructor(
+    private readonly agent: NetworkAgent,
+    private readonly underlay: UnderlayProbe,
+  ) {
     super();
   }
 
-  override collect(): Promise<ObservedNetwork> {
-    return Promise.resolve(this.agent.observed());
+  override async collect(): Promise<ObservedNetwork> {
+    return { ...this.agent.observed(), underlay: await this.underlay.current() };
   }
 }

@@ -11,8 +11,9 @@ export class HostSync {
     private readonly workflow: SyncHostWorkflow,
   ) {}
 
-  async start(op: Op, hostId: string, by: { principal: string; requestId?: string }): Promise<void> {
-    await this.workflows.start(
+  /** Gives the id of the task that does it. */
+  async start(op: Op, hostId: string, by: { principal: string; requestId?: string }): Promise<string> {
+    const { id } = await this.workflows.start(
       op,
       this.workflow.definition,
       { hostId },
@@ -23,5 +24,6 @@ export class HostSync {
         ...(by.requestId !== undefined && { requestId: by.requestId }),
       },
     );
+    return id;
   }
 }

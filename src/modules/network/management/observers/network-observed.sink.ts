@@ -5,6 +5,7 @@ import { ObservedSink } from '../../../../core/m2m/reports/observed';
 import { HostConditionNotes, type HostConditionFact } from '../../../host/contract/host.ports';
 import { observedNetwork, type ObservedNetwork } from '../../contract/network.observed';
 import { HostGenerationRepository } from '../hosts/host-generation.repository';
+import { UnderlayRepository } from '../overlay/underlay.repository';
 import { PortRepository } from '../ports/port.repository';
 
 /**
@@ -20,6 +21,7 @@ export class NetworkObservedSink extends ObservedSink<ObservedNetwork> {
     private readonly generations: HostGenerationRepository,
     private readonly ports: PortRepository,
     private readonly conditions: HostConditionNotes,
+    private readonly underlays: UnderlayRepository,
   ) {
     super();
   }
@@ -28,6 +30,7 @@ export class NetworkObservedSink extends ObservedSink<ObservedNetwork> {
     const [{ failures }] = await atOnce(
       this.generations.report(op, hostId, data.generation),
       data.unknownMachines && this.conditions.note(op, hostId, guestEgress(data.unknownMachines)),
+      data.underlay !== undefined && this.underlays.report(op, hostId, data.underlay),
     );
     if (failures || data.failed.length > 0) await this.ports.observeFailed(op, hostId, data.failed);
   }

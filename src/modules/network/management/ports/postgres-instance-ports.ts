@@ -24,6 +24,7 @@ import type { SubnetEntity } from '../subnets/subnet.entity';
 import { SubnetRepository } from '../subnets/subnet.repository';
 import type { PortEntity } from './port.entity';
 import { PortRepository } from './port.repository';
+import { OverlayRepository } from '../overlay/overlay.repository';
 import { checkFixedAddress } from '../networks/subnet-rules';
 import { waysOut } from '../networks/way-out';
 
@@ -82,6 +83,7 @@ export class PostgresInstancePorts extends InstancePorts {
     private readonly generations: HostGenerationRepository,
     private readonly egress: GuestEgress,
     private readonly config: Config,
+    private readonly overlays: OverlayRepository,
   ) {
     super();
   }
@@ -237,10 +239,11 @@ export class PostgresInstancePorts extends InstancePorts {
       this.ports.addressesAt(op, hostId),
     );
     const used = [...new Set(ports.map((p) => p.networkId))];
-    const [networks, subnets, routers] = await atOnce(
+    const [networks, subnets, routers, overlay] = await atOnce(
       this.networks.reachedFrom(op, used),
       this.subnets.reachedFrom(op, used),
       this.routers.ofNetworks(op, used),
+      this.overlays.of(op, hostId, used),
     );
     const outside = new Set(routers.filter((r) => r.snat).flatMap((r) => r.interfaces.map((i) => i.networkId)));
     // All ports of an instance are on its host, so this document knows them all.
@@ -250,11 +253,15 @@ export class PostgresInstancePorts extends InstancePorts {
       generation,
       egress,
       routers,
+      ...(overlay && {
+        underlay: { address: overlay.address, port: this.config.section<NetworkConfig>('network').overlayPort },
+      }),
       networks: networks.map((n) => ({
         id: n.id,
         gatewayMac: gatewayMacOf(n.id),
         domain,
         mtu: n.mtu,
+        overlay: overlay?.networks.get(n.id),
         subnets: subnets
           .filter((s) => s.networkId === n.id)
           .map(({ id, cidr, gateway, dns }) => ({ id, cidr, gateway, dns })),

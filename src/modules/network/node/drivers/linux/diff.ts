@@ -1,7 +1,7 @@
-import type { ActualNamespace } from './ip-state';
+import { vxlanWord, type ActualNamespace } from './ip-state';
 import type { WantedLink, WantedNamespace } from './plan';
 
-const kindOf = { bridge: 'bridge', tap: 'tun', veth: 'veth' } as const;
+const kindOf = { bridge: 'bridge', tap: 'tun', veth: 'veth', vxlan: 'vxlan' } as const;
 
 const create = (link: WantedLink, ownNetns: string | null, tapGroup: number): string[] => {
   switch (link.kind) {
@@ -10,6 +10,9 @@ const create = (link: WantedLink, ownNetns: string | null, tapGroup: number): st
     case 'tap':
       // Without one it would be anybody's who is in the namespace, or on some kernels root's alone.
       return [`tuntap add dev ${link.name} mode tap group ${tapGroup}`];
+    case 'vxlan':
+      // Made from the host's namespace before: there its packets leave.
+      return [];
     case 'veth': {
       // The host makes its own pairs, so a maker's peer always has a named namespace.
       if (!link.peer || !link.makesPair) return [];
@@ -38,10 +41,24 @@ export const staleLinks = (
     if (!owned(link.name, ownedPrefix)) return [];
     const want = byName.get(link.name);
     if (!want || link.kind !== kindOf[want.kind]) return [link.name];
+    if (want.vxlan && link.vxlan !== vxlanWord(want.vxlan)) return [link.name];
     if (want.peer && !peerIsThere(want.peer.netns, want.peer.name)) return [link.name];
     return [];
   });
 };
+
+/**
+ * Lines for the host's own namespace that make what a namespace lacks of links to other hosts: the device is in that
+ * namespace from its first moment, and its packets leave where it was made.
+ */
+export const missingOverlays = (wanted: WantedNamespace, actual: ActualNamespace): string[] =>
+  wanted.links.flatMap(({ name, vxlan }) =>
+    vxlan && wanted.netns !== null && !actual.links.has(name)
+      ? [
+          `link add name ${name} netns ${wanted.netns} type vxlan id ${vxlan.vni} local ${vxlan.local} dstport ${vxlan.port} nolearning`,
+        ]
+      : [],
+  );
 
 /**
  * The difference between what is and what shall be, removals apart. `actual` no longer has the stale links.

@@ -17,7 +17,7 @@ import { formatRecord, parseRecord, type RecordForm } from '../../../../../core/
 import { sandboxUsers } from '../../../../../core/host/sandbox/sandbox-users';
 import { readTail, spawnSandboxed } from '../../../../../core/host/sandbox/spawn-sandboxed';
 import { netnsInode } from './netns';
-import type { WantedDhcp } from './plan';
+import type { WantedDhcp } from './dhcp-plan';
 
 const read = (path: string): Promise<string | null> => readFile(path, 'utf8').catch(() => null);
 /** Its process. One that cannot be read is ended by what its command line names. */

@@ -8,7 +8,15 @@ const linkSchema = z.object({
   mtu: z.number(),
   master: z.string().optional(),
   address: z.string().optional(),
-  linkinfo: z.object({ info_kind: z.string().optional() }).optional(),
+  linkinfo: z
+    .object({
+      info_kind: z.string().optional(),
+      info_data: z
+        .object({ id: z.unknown(), local: z.unknown(), port: z.unknown(), learning: z.unknown() })
+        .partial()
+        .optional(),
+    })
+    .optional(),
   addr_info: z.array(
     z.object({ family: z.string().optional(), local: z.string().optional(), prefixlen: z.number().optional() }),
   ),
@@ -25,7 +33,13 @@ export interface ActualLink {
   master: string | undefined;
   /** IPv4, `a.b.c.d/n`. */
   addresses: string[];
+  /** Of a VXLAN device: what it is, in one word, as `vxlanWord` has it. */
+  vxlan?: string;
 }
+
+/** What cannot be changed of a VXLAN device. */
+export const vxlanWord = (device: { vni?: unknown; local?: unknown; port?: unknown }): string =>
+  [device.vni, device.local, device.port].map(String).join(' ');
 
 export interface ActualNamespace {
   links: Map<string, ActualLink>;
@@ -53,6 +67,9 @@ export const parseLinks = (text: string): Map<string, ActualLink> =>
         mtu: l.mtu,
         mac: l.address ?? '',
         master: l.master,
+        ...(l.linkinfo?.info_kind === 'vxlan' && {
+          vxlan: vxlanWord({ ...l.linkinfo.info_data, vni: l.linkinfo.info_data?.id }),
+        }),
         addresses: l.addr_info.flatMap((a) =>
           a.family === 'inet' && a.local !== undefined ? [`${a.local}/${a.prefixlen ?? 32}`] : [],
         ),

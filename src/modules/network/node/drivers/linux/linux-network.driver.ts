@@ -17,16 +17,18 @@ import {
   type ServedNetwork,
 } from '../network-driver';
 import { addressesOf, guestWall, readHostRoutes, type GuestWall } from './guest-wall';
-import { diffNamespace, staleLinks } from './diff';
+import { diffNamespace, missingOverlays, staleLinks } from './diff';
 import { DnsmasqSupervisor } from './dnsmasq.supervisor';
 import { emptyNamespace, readNamespace, type ActualNamespace } from './ip-state';
 import { limited } from './limited';
 import { LinuxLeftovers } from './linux-leftovers';
 import { LinuxStateStore, type LinuxState } from './linux-state.store';
 import * as names from './names';
+import { bringOverlay } from './overlay-entries';
 import { execIn, ipBatch, listNetns, namesArePrivate } from './netns';
 import { dropTable, listedHash, loadTables, tablesHash } from './nft';
-import { assignLinks, inPool, nameServers, planHost, type Plan, type WantedNamespace, waysOutHere } from './plan';
+import { nameServers } from './dhcp-plan';
+import { assignLinks, inPool, planHost, type Plan, type WantedNamespace, waysOutHere } from './plan';
 import { hostResolvers } from './resolvers';
 
 /** Children at a time: enough to keep two cores busy. */
@@ -271,10 +273,13 @@ export class LinuxNetworkDriver extends NetworkDriver {
         await this.stopDhcpOf(pass, wanted);
       if (fresh || pass.verify || wanted.netns === null) await this.sysctls(wanted);
       await this.tables(pass, wanted, fresh);
+      await ipBatch(null, missingOverlays(wanted, actual));
       await ipBatch(
         wanted.netns,
         diffNamespace({ ...wanted, links }, actual, sandboxUsers(this.config.core.sandbox).taps),
       );
+      if (wanted.kind === 'network' && wanted.netns !== null && (wanted.overlay || pass.verify))
+        await bringOverlay(wanted.netns, wanted.overlay ?? null);
       if (links.length === wanted.links.length) this.done.set(name, specHash(wanted));
       else this.done.delete(name);
     } catch (error) {

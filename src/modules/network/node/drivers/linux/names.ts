@@ -18,6 +18,8 @@ export const vethName = (portId: string): string => `v${tail(portId)}`;
 export const portName = (portId: string): string => `p${tail(portId)}`;
 
 export const networkBridge = 'vbr';
+/** In the network's namespace, towards the other hosts. */
+export const overlayLink = 'vx0';
 /** In the network's namespace, towards the router. */
 export const routerLink = 'rtr0';
 /** In the router's namespace, towards a network and towards the host. */

@@ -5,16 +5,9 @@ import {
   type HostNetworkDocument,
 } from '../../../contract/host-document';
 import { present, type PlainNetwork } from '../../../../../../test/support/plain-networks';
+import { leasableName, type WantedDhcp } from './dhcp-plan';
 import { renderTables } from './nft-rules';
-import {
-  assignLinks,
-  leasableName,
-  linkAddresses,
-  planHost,
-  type Plan,
-  type WantedDhcp,
-  type WantedNamespace,
-} from './plan';
+import { assignLinks, linkAddresses, planHost, type Plan, type WantedNamespace } from './plan';
 
 const port = (n: number, instance = n): PlainNetwork['ports'][number] => ({
   id: `22222222-2222-4222-8222-2222222222${10 + n}`,

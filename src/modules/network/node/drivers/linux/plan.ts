@@ -1,13 +1,15 @@
-import { formatIpv4, netmask, parseIpv4, parseSubnet } from '../../../contract/ipv4';
+import { formatIpv4, parseIpv4, parseSubnet } from '../../../contract/ipv4';
 import {
   type HostNetworkDocument,
   type NetworkDocument,
   type RouterDocument,
   routersByNetwork,
-  type SubnetDocument,
 } from '../../../contract/host-document';
+import type { HostUnderlay, NetworkOverlay } from '../../../contract/overlay-document';
 import type { GuestWall } from './guest-wall';
+import { planDhcp, subnetsOn, type WantedDhcp } from './dhcp-plan';
 import * as names from './names';
+import { overlayTable, withOverlayPeers, type OverlayPeers } from './overlay-rules';
 import {
   hostTables,
   instanceTables,
@@ -20,7 +22,7 @@ import {
 
 export interface WantedLink {
   name: string;
-  kind: 'bridge' | 'tap' | 'veth';
+  kind: 'bridge' | 'tap' | 'veth' | 'vxlan';
   mtu: number;
   mac?: string;
   master?: string;
@@ -29,6 +31,8 @@ export interface WantedLink {
   /** The veth's other end. Whoever has `makesPair` creates both. `netns` null: the host's namespace. */
   peer?: { name: string; netns: string | null };
   makesPair?: boolean;
+  /** Of a VXLAN device. `local`: this host's address on the underlay; `port`: UDP. */
+  vxlan?: { vni: number; local: string; port: number };
 }
 
 interface WantedRoute {
@@ -49,15 +53,8 @@ export interface WantedNamespace {
   /** Path below /proc/sys with dots, to value; in this order, for `ip_forward` resets others. */
   sysctls: [string, string][];
   tables: NftTable[];
-}
-
-/** DHCP of one network: the server's configuration and its hosts file. */
-export interface WantedDhcp {
-  networkId: string;
-  netns: string;
-  portIds: string[];
-  config: string[];
-  hosts: string[];
+  /** Of a network's namespace: what is on other hosts; absent where the network does not cross. */
+  overlay?: Pick<NetworkOverlay, 'remotes'>;
 }
 
 export interface Plan {
@@ -140,18 +137,26 @@ const instanceNamespace = (hash: string, instanceId: string, nics: InstanceNic[]
   tables: instanceTables(nics),
 });
 
-/** What a guest gets by DHCP. */
-const firstAddress = (port: NetworkDocument['ports'][number]): string => {
-  const [first] = port.addresses;
-  if (!first) throw new Error(`the port ${port.id} has no address`);
-  return first.address;
-};
+const overlayLinks = ({ mtu, overlay }: NetworkDocument, underlay: HostUnderlay | undefined): WantedLink[] =>
+  underlay && overlay
+    ? [
+        {
+          name: names.overlayLink,
+          kind: 'vxlan',
+          mtu,
+          master: names.networkBridge,
+          addresses: [],
+          vxlan: { vni: overlay.vni, local: underlay.address, port: underlay.port },
+        },
+      ]
+    : [];
 
-/** A network's subnets that are on the router. */
-const subnetsOn = (router: RouterDocument | undefined, network: NetworkDocument): SubnetDocument[] =>
-  network.subnets.filter(({ id }) => router?.interfaces.some(({ subnetId }) => subnetId === id));
-
-const networkNamespace = (hash: string, network: NetworkDocument, router?: RouterDocument): WantedNamespace => ({
+const networkNamespace = (
+  hash: string,
+  network: NetworkDocument,
+  router: RouterDocument | undefined,
+  underlay: HostUnderlay | undefined,
+): WantedNamespace => ({
   netns: names.networkNetns(hash, network.id),
   kind: 'network',
   portIds: network.ports.map((p) => p.id),
@@ -176,6 +181,7 @@ const networkNamespace = (hash: string, network: NetworkDocument, router?: Route
         peer: { name: names.vethName(p.id), netns: names.instanceNetns(hash, p.instanceId) },
       }),
     ),
+    ...overlayLinks(network, underlay),
     ...(router
       ? [
           {
@@ -191,7 +197,8 @@ const networkNamespace = (hash: string, network: NetworkDocument, router?: Route
   ],
   routes: router ? [{ dst: 'default', via: routerEnd, dev: names.routerLink }] : [],
   sysctls: routing(router !== undefined),
-  tables: networkTables(network, subnetsOn(router, network)),
+  tables: [...networkTables(network, subnetsOn(router, network)), overlayTable(network.gatewayMac)],
+  ...(underlay && network.overlay && { overlay: { remotes: network.overlay.remotes } }),
 });
 
 /** A router with its networks here. */
@@ -252,10 +259,10 @@ const routerNamespace = (options: PlanOptions, { router, networks }: Routed): Wa
   };
 };
 
-const hostNamespace = (options: PlanOptions, ways: Routed[]): WantedNamespace => ({
+const hostNamespace = (options: PlanOptions, ways: Routed[], crossing: Crossing | null): WantedNamespace => ({
   netns: null,
   kind: 'host',
-  portIds: ways.flatMap(({ networks }) => portsOf(networks)),
+  portIds: [...new Set([...ways.flatMap(({ networks }) => portsOf(networks)), ...(crossing?.portIds ?? [])])],
   links: ways.map(({ router, networks }) => ({
     name: names.hostLinkName(options.hash, router.id),
     kind: 'veth' as const,
@@ -266,7 +273,7 @@ const hostNamespace = (options: PlanOptions, ways: Routed[]): WantedNamespace =>
   })),
   routes: [],
   sysctls: ways.length > 0 ? [['net.ipv4.ip_forward', '1']] : [],
-  tables:
+  tables: withOverlayPeers(
     ways.length > 0
       ? hostTables(
           options.hash,
@@ -274,96 +281,20 @@ const hostNamespace = (options: PlanOptions, ways: Routed[]): WantedNamespace =>
           options.wall,
         )
       : [],
+    options.hash,
+    crossing,
+  ),
 });
 
-/**
- * A name that dnsmasq reads as one: a label that is no lease time and no keyword of its hosts file. Other guests learn
- * theirs from metadata.
- */
-export const leasableName = (name: string): boolean =>
-  /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/i.test(name) && !/^([0-9]+[smhdw]?|infinite|ignore)$/i.test(name);
+/** What crosses to other hosts. */
+type Crossing = OverlayPeers & { portIds: string[] };
 
-/** DNS servers that guests of a subnet are given: its own, or the host's where it names none and has a way out. */
-export const nameServers = (
-  subnet: SubnetDocument,
-  router: RouterDocument | undefined,
-  resolvers: readonly string[],
-): readonly string[] => (subnet.dns.length > 0 ? subnet.dns : reachesOutside(subnet, router) ? resolvers : []);
-
-const isOn = (subnet: SubnetDocument, router: RouterDocument | undefined): boolean =>
-  router?.interfaces.some(({ subnetId }) => subnetId === subnet.id) === true;
-const reachesOutside = (subnet: SubnetDocument, router: RouterDocument | undefined): boolean =>
-  isOn(subnet, router) && router?.snat === true;
-
-/** What DHCP tells the guests of one subnet. `beside`: the other subnets that its router leads to. */
-const subnetOptions = (
-  subnet: SubnetDocument,
-  router: RouterDocument | undefined,
-  resolvers: readonly string[],
-  beside: readonly string[],
-): string[] => {
-  const { first, prefix } = parseSubnet(subnet.cidr);
-  const tag = `s${names.tail(subnet.id)}`;
-  const dns = nameServers(subnet, router, resolvers);
-  const out = reachesOutside(subnet, router);
-  const option = (tags: string, name: string, value: string): string =>
-    // Without a value: nothing is sent, where dnsmasq would name itself.
-    `dhcp-option=${tags},option:${name}${value === '' ? '' : `,${value}`}`;
-  const inside = [`${metadataAddress}/32`, ...beside].map((to) => `${to},${subnet.gateway}`).join(',');
-  // Options of one kind must not compete: dnsmasq does not say which of them it prefers.
-  const [way, noWay] = [`tag:${tag},tag:!inside`, `tag:${tag},tag:inside`];
-  return [
-    `dhcp-range=set:${tag},${formatIpv4(first)},static,${netmask(prefix)},1h`,
-    option(way, 'classless-static-route', out ? `${inside},0.0.0.0/0,${subnet.gateway}` : inside),
-    option(noWay, 'classless-static-route', inside),
-    option(way, 'router', out ? subnet.gateway : ''),
-    option(noWay, 'router', ''),
-    option(`tag:${tag}`, 'dns-server', dns.join(',')),
-  ];
-};
-
-const dhcp = (options: PlanOptions, network: NetworkDocument, routed: Routed | undefined): WantedDhcp => {
-  const { router, networks = [] } = routed ?? {};
-  const reached = networks.flatMap((n) => subnetsOn(router, n));
-  return {
-    networkId: network.id,
-    netns: names.networkNetns(options.hash, network.id),
-    portIds: network.ports.map((p) => p.id),
-    config: [
-      'port=0',
-      `interface=${names.networkBridge}`,
-      'except-interface=lo',
-      'bind-interfaces',
-      'no-ping',
-      'quiet-dhcp',
-      // A client is its MAC: clones of one image carry the same client id.
-      'dhcp-ignore-clid',
-      // Addresses come from the hosts file alone: a lost lease file loses nothing, and a client's renewal is answered
-      // without one.
-      'dhcp-authoritative',
-      'dhcp-lease-max=65536',
-      ...network.subnets.flatMap((subnet) =>
-        subnetOptions(
-          subnet,
-          router,
-          options.resolvers,
-          isOn(subnet, router) ? reached.filter(({ id }) => id !== subnet.id).map(({ cidr }) => cidr) : [],
-        ),
-      ),
-      // Guests whose way out is another of their cards. Not by tags in the hosts file: dnsmasq 2.90 aborts when it
-      // reads one again that has a lease.
-      ...network.ports
-        .filter((p) => !p.defaultRoute)
-        .map((p) => `dhcp-mac=set:inside,${p.mac}`)
-        .sort(),
-      // 26, the interface's MTU, also for clients that do not ask for it.
-      `dhcp-option-force=option:mtu,${network.mtu}`,
-      `domain=${network.domain}`,
-    ],
-    hosts: network.ports
-      .map((p) => [p.mac, firstAddress(p), ...(leasableName(p.hostname) ? [p.hostname] : []), '1h'].join(','))
-      .sort(),
-  };
+/** Null when no network does. */
+const crossingOf = (underlay: HostUnderlay | undefined, networks: readonly NetworkDocument[]): Crossing | null => {
+  const crossing = networks.filter(({ overlay }) => overlay !== undefined);
+  if (!underlay || crossing.length === 0) return null;
+  const hosts = crossing.flatMap(({ overlay }) => overlay?.remotes.map(({ host }) => host) ?? []);
+  return { port: underlay.port, hosts: [...new Set(hosts)], portIds: portsOf(crossing) };
 };
 
 /** The networks that are on this host, and the routers that they are on. */
@@ -408,15 +339,16 @@ export const planHost = (document: HostNetworkDocument, options: PlanOptions): P
       hostNamespace(
         options,
         routed.filter(({ router }) => router.snat),
+        crossingOf(document.underlay, networks),
       ),
       ...[...byInstance].map(([instanceId, nics]) => instanceNamespace(options.hash, instanceId, nics)),
-      ...networks.map((n) => networkNamespace(options.hash, n, routers.get(n.id))),
+      ...networks.map((n) => networkNamespace(options.hash, n, routers.get(n.id), document.underlay)),
       ...routed.map((one) => routerNamespace(options, one)),
     ],
     dhcp: networks
       .filter((n) => n.ports.length > 0)
       .map((n) =>
-        dhcp(
+        planDhcp(
           options,
           n,
           routed.find(({ router }) => router === routers.get(n.id)),
