@@ -91,6 +91,15 @@ describe('a change on one host', () => {
     expect(await round()).toEqual([]);
   });
 
+  it('is told to a host with many ports, of several networks that changed on several hosts', async () => {
+    const others = [await f.create(project, { name: 'o', subnet: '10.44.0.0/24', nat: false })];
+    const networks = [network, ...others.map(({ id }) => id)];
+    for (const one of networks) for (let n = 0; n < 20; n += 1) await place(host(1), one);
+    await round();
+    for (const one of networks) for (const n of [0, 2]) await place(host(n), one);
+    expect(await round()).toEqual([host(0), host(1), host(2)].sort());
+  });
+
   it('that is given up in its transaction is told to nobody', async () => {
     for (const n of [0, 1]) await place(host(n));
     await round();
@@ -138,6 +147,20 @@ describe('a change on one host', () => {
     expect(remotesOf(await document(host(1)))).toEqual(['192.0.2.77']);
     await report(host(0), '192.0.2.77');
     expect(await round()).toEqual([]);
+  });
+
+  it('to an agent that knows nothing of it ends its part', async () => {
+    for (const n of [0, 1]) await place(host(n));
+    await round();
+    const said = { generation: 1, failed: [] };
+    await f.db.database.tx((op) => f.sink.accept(op, host(0), said));
+    expect(await round()).toEqual([host(0), host(1)].sort());
+    expect(remotesOf(await document(host(1)))).toEqual([]);
+    await f.db.database.tx((op) =>
+      f.sink.accept(op, host(0), { ...said, underlay: { address: '192.0.2.1', mtu: 1500 } }),
+    );
+    expect(await round()).toEqual([host(0), host(1)].sort());
+    expect(remotesOf(await document(host(1)))).toEqual(['192.0.2.1']);
   });
 
   it('of a host that is gone leaves nothing', async () => {

@@ -30,7 +30,9 @@ export class NetworkObservedSink extends ObservedSink<ObservedNetwork> {
     const [{ failures }] = await atOnce(
       this.generations.report(op, hostId, data.generation),
       data.unknownMachines && this.conditions.note(op, hostId, guestEgress(data.unknownMachines)),
-      data.underlay !== undefined && this.underlays.report(op, hostId, data.underlay),
+      data.underlay === undefined
+        ? this.underlays.withdraw(op, hostId)
+        : this.underlays.report(op, hostId, data.underlay),
     );
     if (failures || data.failed.length > 0) await this.ports.observeFailed(op, hostId, data.failed);
   }

@@ -110,8 +110,9 @@ export class OverlaySync extends Service implements PeriodicWorks {
 
   private async passOn(): Promise<void> {
     const { op } = this.database;
-    await this.overlays.fold(op);
+    const more = await this.overlays.fold(op);
     const due = await this.overlays.due(op);
+    if (more) this.soon(gatherMs);
     if (due.length === 0) return;
     const heard = new Set((await this.hosts.all(op)).filter(({ state }) => state !== 'unknown').map(({ id }) => id));
     // A host that is silent is told when it is heard again.

@@ -56,22 +56,27 @@ export class OverlayRepository {
   /**
    * Passes changes of networks on to the other hosts that have ports of them, or of networks that a router joins with
    * them, but for those that another process passes on. They are due from then on: a document that was begun before may lack them.
+   * @returns whether there may be more
    */
-  async fold(op: Op): Promise<void> {
-    await op.query(
+  async fold(op: Op): Promise<boolean> {
+    const [row] = await op.query<{ taken: number }>(
       `WITH taken AS (
          DELETE FROM network_change WHERE id IN (SELECT id FROM network_change ORDER BY id LIMIT ${batch} FOR UPDATE SKIP LOCKED)
          RETURNING network_id, host_id),
        reached AS (
          SELECT network_id, host_id FROM taken UNION
-         SELECT other.network_id, t.host_id FROM taken t JOIN router_interface one USING (network_id) JOIN router_interface other USING (router_id))
-       INSERT INTO host_network_due (host_id, since)
-       SELECT DISTINCT p.host_id, clock_timestamp() FROM port p
-         JOIN reached t ON t.network_id = p.network_id AND t.host_id <> p.host_id
-         JOIN host_underlay u ON u.host_id = p.host_id AND u.usable
-        WHERE p.attached ORDER BY 1
-       ON CONFLICT (host_id) DO UPDATE SET since = clock_timestamp()`,
+         SELECT other.network_id, t.host_id FROM taken t JOIN router_interface one USING (network_id) JOIN router_interface other USING (router_id)),
+       hosts AS (
+         SELECT DISTINCT p.host_id FROM port p
+           JOIN reached t ON t.network_id = p.network_id AND t.host_id <> p.host_id
+           JOIN host_underlay u ON u.host_id = p.host_id AND u.usable
+          WHERE p.attached),
+       due AS (
+         INSERT INTO host_network_due (host_id, since) SELECT host_id, clock_timestamp() FROM hosts ORDER BY 1
+         ON CONFLICT (host_id) DO UPDATE SET since = clock_timestamp())
+       SELECT count(*)::int AS taken FROM taken`,
     );
+    return row?.taken === batch;
   }
 
   /** Hosts that wait. Those that were given a document since, for whatever reason, wait no longer. */
