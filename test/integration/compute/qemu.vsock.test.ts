@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -28,15 +28,17 @@ const has = 192 * MiB;
 const echo = 77;
 const listener = vsockListener();
 
-/** Programs that carry streams at present. */
-const carriers = (): number =>
+/** Programs at present whose command line matches. */
+const processes = (pattern: RegExp): number =>
   readdirSync('/proc').filter((pid) => {
     try {
-      return /bwrap\0.*VSOCK-CONNECT/.test(readFileSync(`/proc/${pid}/cmdline`, 'latin1'));
+      return pattern.test(readFileSync(`/proc/${pid}/cmdline`, 'latin1'));
     } catch {
       return false;
     }
   }).length;
+/** All that a stream is carried by, from its first moment on. */
+const carriers = (): number => processes(/bwrap\0.*VSOCK-CONNECT/);
 
 const heard = async (stream: Socket, bytes: number): Promise<Buffer> => {
   const chunks: Buffer[] = [];
@@ -62,9 +64,21 @@ if (spawnSync('socat', ['-V']).status !== 0) {
         code: 'vsock_silent',
         permanent: false,
       });
-      await expect(dialCid(0x7ffffff0, echo, testUser, 1)).rejects.toMatchObject({ code: 'vsock_silent' });
+      for (const ms of [1, 2, 4, 6, 8, 12, 16, 24])
+        await expect(dialCid(0x7ffffff0, echo, testUser, ms)).rejects.toMatchObject({ code: 'vsock_silent' });
       expect(Date.now() - begun).toBeLessThan(5000);
       await waitFor('no program is left', () => carriers() === 0, 5000);
+    });
+
+    it('ends with its agent', async () => {
+      const dial = `require('./src/modules/compute/node/drivers/qemu/qemu-vsock-dial.ts').dialCid(0x7ffffff0, 77, ${testUser})`;
+      const agent = spawn(process.execPath, ['-r', './test/support/ts-register.js', '-e', dial], { stdio: 'ignore' });
+      await waitFor('a program', () => processes(/^\/usr\/bin\/socat\0VSOCK-CONNECT/) > 0, 30_000);
+      const seen = Date.now();
+      agent.kill('SIGKILL');
+      await waitFor('no program is left', () => carriers() === 0, 5000);
+      // It would wait for two seconds by itself.
+      expect(Date.now() - seen).toBeLessThan(1000);
     });
   });
 }

@@ -32,6 +32,19 @@ const script = [
   'wait',
 ].join('; ');
 
+/**
+ * Until its sandbox is made bubblewrap is two processes, of which the inner one does not end with the outer one yet, but
+ * both are one group; from then on what is in the sandbox ends with bubblewrap.
+ */
+const endGroup = ({ pid, exitCode, signalCode }: ChildProcess): void => {
+  if (pid === undefined || exitCode !== null || signalCode !== null) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+};
+
 /** A stream that a program carries is over when the program is. */
 const carried = (child: ChildProcess): Socket => {
   const stdio = child.stdio as unknown as (Socket | null)[];
@@ -40,7 +53,7 @@ const carried = (child: ChildProcess): Socket => {
   stdio[streamFd] = null;
   // Whoever takes it over hears of its end by its closing.
   socket.on('error', () => undefined);
-  socket.once('close', () => child.kill('SIGKILL'));
+  socket.once('close', () => endGroup(child));
   return socket;
 };
 
@@ -92,7 +105,12 @@ export const dialCid = async (
     [`VSOCK-CONNECT:${cid}:${port}`, `EXEC:"sh -c '${script}'",nofork`],
     { user, network: 'none', bound: true },
   );
-  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe', 'pipe'], cwd: '/', env: { LC_ALL: 'C' } });
+  const child = spawn(program, args, {
+    detached: true,
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+    cwd: '/',
+    env: { LC_ALL: 'C' },
+  });
   const socket = carried(child);
   try {
     await connected(child, port, timeoutMs);
