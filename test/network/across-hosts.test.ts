@@ -83,6 +83,16 @@ describe('a network across three hosts', () => {
     }
   });
 
+  it('loses no packet while many ports come and go on all hosts, and is told of the last of them', async () => {
+    const flow = await flowing(lab.of('a'), lab.of('b'));
+    const crowd = await lab.crowd(30, ['h1', 'h2', 'h3'], 'n1');
+    const [late] = await Promise.all([lab.add('late', { host: 'h3', network: 'n1' }), lab.disperse(crowd)]);
+    for (const from of ['a', 'b']) await reaches(from, late.name);
+    const { sent, received, longestGapMs, broken } = await flow.end();
+    expect({ lost: sent - received, broken }).toEqual({ lost: 0, broken: false });
+    expect(longestGapMs).toBeLessThan(1_000);
+  });
+
   it('leaves nothing behind when its instances are deleted', async () => {
     expect(await lab.leftBehind([{ name: 'n1' }])).toEqual([]);
   });

@@ -48,6 +48,7 @@ export class NetworkLab {
       managementEnv: {
         VC_STACK_MODULES__NETWORK__COOLDOWN_SECONDS: '0',
         VC_STACK_MODULES__HOST__SILENT_AFTER_MS: '8000',
+        VC_STACK_MODULES__HOST__CPU_OVERCOMMIT: '64',
       },
     });
     try {
@@ -89,6 +90,29 @@ export class NetworkLab {
     this.endpoints.set(name, { endpoint, instance, key: `${project}/${network}` });
     if (!(await endpoint.lease())) throw new Error(`${name} got no lease:\n${this.cloud.host(host).tail()}`);
     return endpoint;
+  }
+
+  /** Instances without endpoints, all asked for at once, in turn on the hosts. Gives their ids. */
+  async crowd(count: number, hosts: readonly string[], network: string): Promise<string[]> {
+    const asked = await Promise.all(
+      Array.from({ length: count }, (_, n) =>
+        this.cloud.api.ok('POST', '/instances?project=default', {
+          name: `crowd-${n}`,
+          flavor: 'tiny',
+          image: 'blank',
+          host: hosts[n % hosts.length] ?? '',
+          networks: [{ network }],
+        }),
+      ),
+    );
+    await Promise.all(asked.map(({ taskId }) => this.cloud.settled(taskId)));
+    return asked.map(({ instance }) => instance.id);
+  }
+
+  /** All deleted at once. */
+  async disperse(ids: readonly string[]): Promise<void> {
+    const asked = await Promise.all(ids.map((id) => this.cloud.api.ok('DELETE', `/instances/${id}`)));
+    await Promise.all(asked.map(({ taskId }) => this.cloud.settled(taskId)));
   }
 
   of(name: string): Endpoint {
