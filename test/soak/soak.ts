@@ -62,13 +62,19 @@ export class Soak {
         VC_STACK_MODULES__COMPUTE__ACCEL: 'tcg',
       },
     });
+    let verdicts: Verdict[];
     try {
       await cloud.furnish();
-      return await new Soak(cloud, plan, say, memory).verdicts();
+      verdicts = await new Soak(cloud, plan, say, memory).verdicts();
+    } catch (error) {
+      // What went wrong first is what matters.
+      await cloud.close().catch((also: unknown) => say(`and then: ${String(also)}`));
+      throw error;
     } finally {
-      await cloud.close();
       rmSync(directory, { recursive: true, force: true });
     }
+    await cloud.close();
+    return verdicts;
   }
 
   private async verdicts(): Promise<Verdict[]> {
