@@ -1,4 +1,4 @@
-// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 e327de50a696a2fe42a3c5daecec30d6450bb1eb36def60f2a9c0e5ba58c2606
+// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 8379f91fd620b0925f18ccb3aeb4ef8328c6d01599715859aa7930f5390e55db
 export interface paths {
   '/api-tokens': {
     parameters: {
@@ -3099,8 +3099,7 @@ export interface paths {
             gateway?: string | null;
             name: string;
             nat?: boolean | null;
-            /** Format: ipv4-cidr */
-            subnet: string;
+            subnet?: string | null;
           };
         };
       };
@@ -3186,7 +3185,7 @@ export interface paths {
     };
     options?: never;
     head?: never;
-    /** Change name, description or DNS servers */
+    /** Change name or description */
     patch: {
       parameters: {
         query?: {
@@ -3206,7 +3205,6 @@ export interface paths {
         content: {
           'application/json': {
             description?: string | null;
-            dns?: string[] | null;
             name?: string | null;
           };
         };
@@ -3575,6 +3573,264 @@ export interface paths {
     patch?: never;
     trace?: never;
   };
+  '/routers': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List routers */
+    get: {
+      parameters: {
+        query?: {
+          cursor?: string;
+          limit?: number;
+          name?: string;
+          /** @description Project by id or name. */
+          project?: string;
+          /** @description Part of a name, or the beginning of an id or of an address. One or two letters are found where a word begins. */
+          q?: string;
+        };
+        header?: never;
+        path?: never;
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': {
+              items: components['schemas']['Router'][];
+              next: string | null;
+            };
+          };
+        };
+      };
+    };
+    put?: never;
+    /** Create a router */
+    post: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path?: never;
+        cookie?: never;
+      };
+      requestBody: {
+        content: {
+          'application/json': {
+            description?: string | null;
+            name: string;
+            snat?: boolean | null;
+          };
+        };
+      };
+      responses: {
+        /** @description Done */
+        201: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['Router'];
+          };
+        };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/routers/{ref}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show a router */
+    get: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: never;
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['Router'];
+          };
+        };
+      };
+    };
+    put?: never;
+    post?: never;
+    /** Delete a router */
+    delete: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        204: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content?: never;
+        };
+      };
+    };
+    options?: never;
+    head?: never;
+    /** Change name, description or the way out */
+    patch: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody: {
+        content: {
+          'application/json': {
+            description?: string | null;
+            name?: string | null;
+            snat?: boolean | null;
+          };
+        };
+      };
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['Router'];
+          };
+        };
+      };
+    };
+    trace?: never;
+  };
+  '/routers/{ref}/subnets/{subnet}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    /** Put a subnet on a router */
+    put: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+          subnet: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['Router'];
+          };
+        };
+      };
+    };
+    post?: never;
+    /** Take a subnet off a router */
+    delete: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+          subnet: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['Router'];
+          };
+        };
+      };
+    };
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
   '/shares': {
     parameters: {
       query?: never;
@@ -3770,6 +4026,193 @@ export interface paths {
           };
           content: {
             'application/json': components['schemas']['SshKey'];
+          };
+        };
+      };
+    };
+    trace?: never;
+  };
+  '/subnets': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List subnets */
+    get: {
+      parameters: {
+        query?: {
+          cursor?: string;
+          limit?: number;
+          name?: string;
+          network?: string;
+          /** @description Project by id or name. */
+          project?: string;
+          /** @description Part of a name, or the beginning of an id or of an address. One or two letters are found where a word begins. */
+          q?: string;
+        };
+        header?: never;
+        path?: never;
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': {
+              items: components['schemas']['Subnet'][];
+              next: string | null;
+            };
+          };
+        };
+      };
+    };
+    put?: never;
+    /** Add a subnet to a network */
+    post: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path?: never;
+        cookie?: never;
+      };
+      requestBody: {
+        content: {
+          'application/json': {
+            /** Format: ipv4-cidr */
+            cidr: string;
+            dns?: string[] | null;
+            gateway?: string | null;
+            name: string;
+            network: string;
+          };
+        };
+      };
+      responses: {
+        /** @description Done */
+        201: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['Subnet'];
+          };
+        };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/subnets/{ref}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show a subnet */
+    get: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: never;
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['Subnet'];
+          };
+        };
+      };
+    };
+    put?: never;
+    post?: never;
+    /** Delete a subnet */
+    delete: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        204: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content?: never;
+        };
+      };
+    };
+    options?: never;
+    head?: never;
+    /** Change name or DNS servers */
+    patch: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody: {
+        content: {
+          'application/json': {
+            dns?: string[] | null;
+            name?: string | null;
+          };
+        };
+      };
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['Subnet'];
           };
         };
       };
@@ -5267,8 +5710,6 @@ export interface components {
       /** Format: date-time */
       createdAt: string;
       description: string;
-      dns: string[];
-      gateway: string;
       guestEgress: {
         allow: string[];
         deny: string[];
@@ -5277,10 +5718,26 @@ export interface components {
       id: string;
       mtu: number;
       name: string;
-      nat: boolean;
       /** Format: uuid */
       projectId: string;
-      subnet: string;
+      router: {
+        /** Format: uuid */
+        id: string;
+        name: string;
+        snat: boolean;
+      } | null;
+      subnets: {
+        addresses: {
+          total: number;
+          used: number;
+        };
+        cidr: string;
+        dns: string[];
+        gateway: string;
+        /** Format: uuid */
+        id: string;
+        name: string;
+      }[];
     };
     Port: {
       address: string;
@@ -5331,6 +5788,26 @@ export interface components {
       id: string;
       name: string;
     };
+    Router: {
+      /** Format: date-time */
+      createdAt: string;
+      description: string;
+      /** Format: uuid */
+      id: string;
+      name: string;
+      /** Format: uuid */
+      projectId: string;
+      snat: boolean;
+      subnets: {
+        cidr: string;
+        /** Format: uuid */
+        id: string;
+        name: string;
+        network: string;
+        /** Format: uuid */
+        networkId: string;
+      }[];
+    };
     Session: {
       /** Format: date-time */
       createdAt: string;
@@ -5365,6 +5842,30 @@ export interface components {
       projectId: string;
       publicKey: string;
       type: string;
+    };
+    Subnet: {
+      addresses: {
+        total: number;
+        used: number;
+      };
+      cidr: string;
+      /** Format: date-time */
+      createdAt: string;
+      dns: string[];
+      gateway: string;
+      /** Format: uuid */
+      id: string;
+      name: string;
+      network: string;
+      /** Format: uuid */
+      networkId: string;
+      /** Format: uuid */
+      projectId: string;
+      router: {
+        /** Format: uuid */
+        id: string;
+        name: string;
+      } | null;
     };
     Task: {
       children: number;
@@ -5660,9 +6161,11 @@ export type Port = components['schemas']['Port'];
 export type PortWithTask = components['schemas']['PortWithTask'];
 export type Problem = components['schemas']['Problem'];
 export type Project = components['schemas']['Project'];
+export type Router = components['schemas']['Router'];
 export type Session = components['schemas']['Session'];
 export type Share = components['schemas']['Share'];
 export type SshKey = components['schemas']['SshKey'];
+export type Subnet = components['schemas']['Subnet'];
 export type Task = components['schemas']['Task'];
 export type TaskDetail = components['schemas']['TaskDetail'];
 export type TaskStep = components['schemas']['TaskStep'];

@@ -30,6 +30,17 @@ const disk = (): Buffer => {
 
 const network = async (stack: ManagementStack): Promise<string> =>
   (await stack.admin.ok('POST', '/networks?project=red', { name: name(), subnet: '10.0.0.0/24' })).id;
+/** One of a network of its own. */
+const subnet = async (stack: ManagementStack): Promise<string> =>
+  (
+    await stack.admin.ok('POST', '/subnets?project=red', {
+      network: (await stack.admin.ok('POST', '/networks?project=red', { name: name() })).id,
+      name: name(),
+      cidr: '10.0.0.0/24',
+    })
+  ).id;
+const router = async (stack: ManagementStack): Promise<string> =>
+  (await stack.admin.ok('POST', '/routers?project=red', { name: name() })).id;
 const image = async (stack: ManagementStack): Promise<string> =>
   (await stack.admin.ok('POST', '/images?project=red', { name: name() })).id;
 const kernelImage = async (stack: ManagementStack): Promise<string> =>
@@ -200,6 +211,27 @@ export const requests: Record<string, Make> = {
   'GET /networks/{ref}': async (s) => ({ path: `/networks/${await network(s)}` }),
   'PATCH /networks/{ref}': async (s) => ({ path: `/networks/${await network(s)}`, body: { description: 'changed' } }),
   'DELETE /networks/{ref}': async (s) => ({ path: `/networks/${await network(s)}` }),
+  ...list('/subnets', subnet),
+  'POST /subnets': async (s) => ({
+    path: '/subnets?project=red',
+    body: { network: await network(s), name: name(), cidr: '10.1.0.0/24' },
+  }),
+  'GET /subnets/{ref}': async (s) => ({ path: `/subnets/${await subnet(s)}` }),
+  'PATCH /subnets/{ref}': async (s) => ({ path: `/subnets/${await subnet(s)}`, body: { dns: ['9.9.9.9'] } }),
+  'DELETE /subnets/{ref}': async (s) => ({ path: `/subnets/${await subnet(s)}` }),
+  ...list('/routers', router),
+  'POST /routers': async () => ({ path: '/routers?project=red', body: { name: name() } }),
+  'GET /routers/{ref}': async (s) => ({ path: `/routers/${await router(s)}` }),
+  'PATCH /routers/{ref}': async (s) => ({ path: `/routers/${await router(s)}`, body: { description: 'changed' } }),
+  'DELETE /routers/{ref}': async (s) => ({ path: `/routers/${await router(s)}` }),
+  'PUT /routers/{ref}/subnets/{subnet}': async (s) => ({
+    path: `/routers/${await router(s)}/subnets/${await subnet(s)}`,
+  }),
+  'DELETE /routers/{ref}/subnets/{subnet}': async (s) => {
+    const path = `/routers/${await router(s)}/subnets/${await subnet(s)}`;
+    await s.admin.unchecked('PUT', path);
+    return { path };
+  },
   ...list('/ports', port),
   ...list('/images', image),
   'POST /images': async () => ({ path: '/images?project=red', body: { name: name() } }),

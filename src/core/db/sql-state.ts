@@ -22,6 +22,12 @@ export const violatedUnique = (error: unknown): string | undefined => {
   return sqlState(error) === '23505' && typeof inner?.constraint === 'string' ? inner.constraint : undefined;
 };
 
+/** The exclusion constraint that a statement would have broken, if that is what the error says. */
+export const violatedExclusion = (error: unknown): string | undefined => {
+  const inner = errorOf(error);
+  return sqlState(error) === '23P01' && typeof inner?.constraint === 'string' ? inner.constraint : undefined;
+};
+
 /** Errors with which a connection to the database could not be made, whatever they say. */
 const unconnected = new WeakSet<object>();
 

@@ -42,6 +42,10 @@ describe('every verb', () => {
       scopes: null,
       bytes: 3,
       lastUsedAt: null,
+      subnets: [],
+      router: null,
+      dns: [],
+      addresses: { total: 1, used: 0 },
     };
     lab.plane.fallback = ({ method, path }: SeenRequest) => {
       if (path.startsWith('/tasks/')) return { body: task('succeeded') };
@@ -52,6 +56,7 @@ describe('every verb', () => {
       // What a task takes away is answered with it.
       if (method === 'DELETE' && /\/(ports|volumes|core-dumps)\//.test(path) && !path.startsWith('/volumes/'))
         return { status: 202, body: { taskId: ids.task } };
+      if (method === 'DELETE' && path.startsWith('/routers/') && path.includes('/subnets/')) return { body: thing };
       if (method === 'DELETE') return { status: 204 };
       return {
         body: {
@@ -99,7 +104,11 @@ describe('every verb', () => {
 
   /** Something that an edit changes; not everything has a description. */
   const editOf = (command: Command): string[] =>
-    command.options.some((o) => o.long === '--description') ? ['--description', 'new'] : ['--protected', 'yes'];
+    [
+      ['--description', 'new'],
+      ['--protected', 'yes'],
+      ['--dns', '192.0.2.53'],
+    ].find(([option]) => command.options.some((o) => o.long === option)) ?? [];
 
   it('that destroys asks, and without a terminal wants --yes and does nothing', async () => {
     expect(destructive.map(({ path }) => path.join(' '))).toEqual(

@@ -106,10 +106,10 @@ describe('vcctl against a server', () => {
     const item = (name: string) => ({
       id: name,
       name,
-      subnet: '10.0.0.0/24',
-      gateway: '10.0.0.1',
-      dns: [],
-      nat: true,
+      subnets: [
+        { id: name, name, cidr: '10.0.0.0/24', gateway: '10.0.0.1', dns: [], addresses: { total: 253, used: 1 } },
+      ],
+      router: null,
       mtu: 1500,
       addresses: { total: 253, used: 1 },
       createdAt: '2026-01-01T00:00:00Z',
@@ -120,7 +120,7 @@ describe('vcctl against a server', () => {
         : { body: { items: [item('n1')], next: 'c1' } },
     );
     expect((await vcctl(['network', 'list', '-o', 'name'])).out).toBe('n1\nn2\n');
-    expect((await vcctl(['network', 'list', '--project', 'web'])).out).toMatch(/^NAME +SUBNET.*\nn1 +10\.0\.0\.0\/24/);
+    expect((await vcctl(['network', 'list', '--project', 'web'])).out).toMatch(/^NAME +SUBNETS.*\nn1 +10\.0\.0\.0\/24/);
     const projects = plane.requests.filter((r) => r.path === '/networks').map((r) => r.query['project']);
     expect(projects).toEqual(['default', 'default', 'web', 'web']);
   });

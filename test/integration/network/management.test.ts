@@ -17,6 +17,8 @@ afterAll(() => f.db.close());
 const isWaiting = async (): Promise<boolean> =>
   (await f.db.database.query(`SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`)).length > 0;
 
+const by = { principal: 'u', requestId: 'r' };
+
 /** Where the cards of a create stand in its body. */
 const atNetworks = (index: number): string => `body.networks.${index}`;
 
@@ -27,19 +29,16 @@ describe('networks', () => {
     const made = await f.create(project, { name: 'n1', subnet: '10.10.0.0/24', dns: ['1.1.1.1', '1.1.1.1'] });
     expect(made).toMatchObject({
       name: 'n1',
-      subnet: '10.10.0.0/24',
-      gateway: '10.10.0.1',
-      dns: ['1.1.1.1'],
-      nat: true,
       mtu: 1450,
+      subnets: [{ name: 'n1', cidr: '10.10.0.0/24', gateway: '10.10.0.1', dns: ['1.1.1.1'] }],
+      router: { name: 'n1', snat: true },
       addresses: { total: 253, used: 0 },
     });
     const { op } = f.db.database;
     expect(await f.service.get(op, f.access(project), undefined, 'n1')).toEqual(made);
     expect(await f.service.get(op, f.access(project), undefined, made.id.toUpperCase())).toEqual(made);
-    const by = { principal: 'u', requestId: 'r' };
     const changed = await f.db.database.tx((tx) =>
-      f.service.update(tx, f.access(project, 'network:update'), undefined, 'n1', { description: 'x' }, by),
+      f.service.update(tx, f.access(project, 'network:update'), undefined, 'n1', { description: 'x' }),
     );
     expect(changed).toEqual({ ...made, description: 'x' });
     await f.db.database.tx((tx) => f.service.remove(tx, f.access(project, 'network:delete'), undefined, made.id));
@@ -67,14 +66,7 @@ describe('networks', () => {
     expect(
       await code(
         f.db.database.tx((tx) =>
-          f.service.update(
-            tx,
-            f.access(project, 'network:update'),
-            undefined,
-            'b',
-            { name: 'a' },
-            { principal: 'u', requestId: 'r' },
-          ),
+          f.service.update(tx, f.access(project, 'network:update'), undefined, 'b', { name: 'a' }),
         ),
       ),
     ).toBe('name_taken');
@@ -174,14 +166,7 @@ describe('networks', () => {
     await f.db.database.tx((tx) => f.ports.document(tx, host, { attach: instance }));
     f.workflows.started.length = 0;
     await f.db.database.tx((tx) =>
-      f.service.update(
-        tx,
-        f.access(project, 'network:update'),
-        undefined,
-        'n',
-        { dns: ['9.9.9.9'] },
-        { principal: 'u', requestId: 'r' },
-      ),
+      f.subnetService.update(tx, f.access(project, 'subnet:update'), undefined, 'n', { dns: ['9.9.9.9'] }, by),
     );
     expect(f.workflows.started).toEqual([{ type: 'host.sync-network', input: { hostId: host } }]);
     const document = await f.db.database.tx((tx) => f.ports.document(tx, host));
@@ -204,7 +189,7 @@ describe('addresses', () => {
       expect(new Set(addresses).size).toBe(total);
       expect(addresses).toHaveLength(total);
       expect(refusals).toEqual(Array.from({ length: 50 - total }, () => 'no_free_address'));
-      for (const bad of [network.gateway, subnet.split('/')[0]]) expect(addresses).not.toContain(bad);
+      for (const bad of [network.subnets[0]?.gateway, subnet.split('/')[0]]) expect(addresses).not.toContain(bad);
       const shown = await f.service.get(f.db.database.op, f.access(project), undefined, 'n');
       expect(shown.addresses.used).toBe(total);
       expect(await code(f.ports.check(f.db.database.op, project, [{ network: 'n' }], atNetworks))).toBe(

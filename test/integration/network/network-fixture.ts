@@ -35,6 +35,8 @@ import {
   type SchedulableHost,
 } from '../../../src/modules/host/contract/host.ports';
 import { RouterRepository } from '../../../src/modules/network/management/routers/router.repository';
+import { RouterService } from '../../../src/modules/network/management/routers/router.service';
+import { SubnetService } from '../../../src/modules/network/management/subnets/subnet.service';
 import { SubnetRepository } from '../../../src/modules/network/management/subnets/subnet.repository';
 import { OverlayRepository } from '../../../src/modules/network/management/overlay/overlay.repository';
 import { OverlaySync } from '../../../src/modules/network/management/overlay/overlay-sync.service';
@@ -108,6 +110,8 @@ export class NetworkFixture {
   readonly outbox = new RecordedOutbox();
   readonly workflows = new RecordedWorkflows();
   readonly service: NetworkService;
+  readonly subnetService: SubnetService;
+  readonly routerService: RouterService;
   readonly ports: PostgresInstancePorts;
   readonly sink: NetworkObservedSink;
   readonly generations = new HostGenerationRepository();
@@ -142,7 +146,7 @@ export class NetworkFixture {
       config,
       this.overlays,
     );
-    this.sync = new HostSync(this.workflows, new SyncHostWorkflow(this.ports));
+    this.sync = new HostSync(this.workflows, new SyncHostWorkflow(this.ports), ports);
     this.service = new NetworkService(
       networks,
       subnets,
@@ -150,9 +154,11 @@ export class NetworkFixture {
       ports,
       new NetworkEvents(this.outbox),
       new AnyProject(),
-      this.sync,
       config,
     );
+    const events = new NetworkEvents(this.outbox);
+    this.subnetService = new SubnetService(subnets, networks, routers, events, this.sync, config);
+    this.routerService = new RouterService(routers, subnets, events, new AnyProject(), this.sync);
     this.sink = new NetworkObservedSink(this.generations, ports, this.conditions, this.underlays);
     this.overlaySync = new OverlaySync(
       db.database,
@@ -208,7 +214,7 @@ export class NetworkFixture {
 
   create(
     projectId: string,
-    input: { name: string; subnet: string; gateway?: string; dns?: string[]; nat?: boolean },
+    input: { name: string; subnet?: string; gateway?: string; dns?: string[]; nat?: boolean },
     within?: Op,
   ): ReturnType<NetworkService['create']> {
     return this.db.database.tx((op) => this.service.create(op, projectId, createNetwork.parse(input)), within);

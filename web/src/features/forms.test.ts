@@ -108,7 +108,14 @@ describe('what a form sends is what its contract takes, whatever was typed', () 
     const offers: instances.Offers = {
       flavors: [{ id, name: 'small', vcpus: 1, memoryBytes: 2 ** 29, diskBytes: 0 } as Flavor],
       images: [{ id, name: 'debian', state: 'ready', virtualBytes: 2 ** 30 } as Image],
-      networks: [{ id, name: 'office', subnet: '10.0.0.0/24', nat: true } as Network],
+      networks: [
+        {
+          id,
+          name: 'office',
+          subnets: [{ cidr: '10.0.0.0/24' }],
+          router: { snat: true },
+        } as unknown as Network,
+      ],
       keys: [],
       shares: [],
       hosts: [],

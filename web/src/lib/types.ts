@@ -15,5 +15,7 @@ export type CreateFlavor = BodyOf<'post', '/flavors'>;
 export type CreateImage = BodyOf<'post', '/images'>;
 export type CreateVolume = BodyOf<'post', '/volumes'>;
 export type CreateNetwork = BodyOf<'post', '/networks'>;
+export type CreateSubnet = BodyOf<'post', '/subnets'>;
+export type CreateRouter = BodyOf<'post', '/routers'>;
 export type TaskState = Task['state'];
 export type RelatedTask = TaskDetail['childTasks'][number];

@@ -16,11 +16,9 @@ const collect = (value: string, before: string[] | undefined): string[] => [...(
 
 const columns: CliColumn<Network>[] = [
   { header: 'name', value: (n) => n.name },
-  { header: 'subnet', value: (n) => n.subnet },
-  { header: 'gateway', value: (n) => n.gateway },
-  { header: 'nat', value: (n) => (n.nat ? 'yes' : 'no') },
+  { header: 'subnets', value: (n) => n.subnets.map(({ cidr }) => cidr).join(', ') },
+  { header: 'router', value: (n) => n.router?.name ?? '' },
   { header: 'addresses', value: (n) => `${n.addresses.used}/${n.addresses.total}`, raw: (n) => n.addresses.used },
-  { header: 'dns', value: (n) => n.dns.join(', '), wide: true },
   { header: 'mtu', value: (n) => String(n.mtu), raw: (n) => n.mtu, wide: true },
   { header: 'created', value: (n) => formatTime(n.createdAt), raw: (n) => n.createdAt, wide: true },
   { header: 'id', value: (n) => n.id, wide: true, whole: true },
@@ -33,18 +31,30 @@ const view =
       facts: [
         fact('Name', n.name),
         ...(n.description === '' ? [] : [fact('Description', n.description)]),
-        fact('Subnet', n.subnet),
-        fact('Gateway', n.gateway),
         fact('Addresses', `${n.addresses.used} of ${n.addresses.total} in use`),
-        fact('DNS', n.dns.join(', ') || "the host's own"),
-        fact('NAT', n.nat ? 'yes, guests reach the outside' : 'no, guests reach each other only'),
+        fact('Router', n.router === null ? 'none: guests reach each other only' : routerIn(n.router)),
         fact('MTU', String(n.mtu)),
         ...(project === undefined ? [] : [fact('Project', project)]),
         fact('Created', moment(n.createdAt)),
         fact('Id', n.id),
       ],
     },
+    {
+      title: 'Subnets',
+      headers: ['name', 'cidr', 'gateway', 'addresses', 'dns'],
+      rows: n.subnets.map((s) => [
+        s.name,
+        s.cidr,
+        s.gateway,
+        `${s.addresses.used}/${s.addresses.total}`,
+        s.dns.join(', '),
+      ]),
+      none: 'none: instances get no address here yet',
+    },
   ];
+
+const routerIn = ({ name, snat }: NonNullable<Network['router']>): string =>
+  `${name}, ${snat ? 'guests reach the outside' : 'guests reach its subnets only'}`;
 
 export class NetworkCommands implements CliRegistrar {
   register(program: Command, context: CliContext): void {
@@ -60,7 +70,7 @@ export class NetworkCommands implements CliRegistrar {
       .command('create')
       .description('create a network')
       .argument('<name>')
-      .requiredOption('--subnet <cidr>', 'IPv4 from /8 to /29, e.g. 10.10.0.0/24')
+      .option('--subnet <cidr>', 'its first subnet: IPv4 from /8 to /29, e.g. 10.10.0.0/24')
       .option('--gateway <address>', 'the first usable address when missing')
       .option('--dns <address>', 'name server for its guests; may be repeated, at most 3', collect)
       .option(
@@ -70,17 +80,18 @@ export class NetworkCommands implements CliRegistrar {
       .option('--description <text>')
       .addHelpText(
         'after',
-        '\nExamples:\n  vcctl network create n1 --subnet 10.10.0.0/24\n  vcctl network create inner --subnet 10.20.0.0/24 --no-nat',
+        '\nExamples:\n  vcctl network create n1 --subnet 10.10.0.0/24\n  vcctl network create inner --subnet 10.20.0.0/24 --no-nat\n  vcctl subnet create inner-2 --network inner --cidr 10.20.1.0/24',
       )
       .action(
         async (
           name: string,
-          options: { subnet: string; gateway?: string; dns?: string[]; nat: boolean; description?: string },
+          options: { subnet?: string; gateway?: string; dns?: string[]; nat: boolean; description?: string },
         ) => {
           context.show(
             await context.request('post', '/networks', {
               query: { project: context.project() },
-              body: { name, ...options },
+              // Without a subnet there is nothing that could have a way out.
+              body: { name, ...options, nat: options.subnet === undefined ? undefined : options.nat },
             }),
             view(),
           );
@@ -97,12 +108,6 @@ export class NetworkCommands implements CliRegistrar {
     addRename(network, context, networkNoun);
     addEdit(network, context, networkNoun, [
       { member: 'description', flags: '--description <text>', description: 'what it is for' },
-      {
-        member: 'dns',
-        flags: '--dns <address>',
-        description: 'name server for its guests; may be repeated; replaces all',
-        list: true,
-      },
     ]);
     addDelete(network, context, networkNoun, { description: 'delete networks that no instance uses', task: true });
   }

@@ -2,10 +2,13 @@ import type { Command } from 'commander';
 import type { CliContext, CliRegistrar } from '../../../core/cli/cli-context';
 import { NetworkCommands } from './network.command';
 import { PortCommands } from './port.command';
+import { RouterCommands } from './router.command';
+import { SubnetCommands } from './subnet.command';
 
 /** All commands of the module. */
 export class NetworkingCommands implements CliRegistrar {
   register(program: Command, context: CliContext): void {
-    for (const commands of [new NetworkCommands(), new PortCommands()]) commands.register(program, context);
+    for (const commands of [new NetworkCommands(), new SubnetCommands(), new RouterCommands(), new PortCommands()])
+      commands.register(program, context);
   }
 }

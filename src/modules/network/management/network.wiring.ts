@@ -21,6 +21,10 @@ import { PortRepository } from './ports/port.repository';
 import { PostgresInstancePorts } from './ports/postgres-instance-ports';
 import { RouterRepository } from './routers/router.repository';
 import { SubnetRepository } from './subnets/subnet.repository';
+import { RouterController } from './routers/router.controller';
+import { RouterService } from './routers/router.service';
+import { SubnetController } from './subnets/subnet.controller';
+import { SubnetService } from './subnets/subnet.service';
 import { SyncHostWorkflow } from './workflows/sync-host.workflow';
 
 const parts = [
@@ -35,6 +39,10 @@ const parts = [
   GuestEgressSettingRepository,
   NetworkEvents,
   NetworkService,
+  SubnetService,
+  RouterService,
+  SubnetController,
+  RouterController,
   HostSync,
   SyncHostWorkflow,
   NetworkController,
@@ -51,7 +59,7 @@ export const networkWiring: ManagementWiring = {
     bind(InstancePorts).to(PostgresInstancePorts).inSingletonScope();
     bind(ProjectUsage).to(NetworkProjectUsage).inSingletonScope();
   },
-  controllers: [NetworkController],
+  controllers: [NetworkController, SubnetController, RouterController],
   workflows: [SyncHostWorkflow],
   services: [GuestEgressAgreement, OverlaySync],
   periodic: [GuestEgressAgreement, StaleHostsReconciler, OverlaySync],

@@ -8,7 +8,7 @@ import { CommandLine } from '../../ui/command-line';
 import { DialogActions } from '../../ui/dialogs/dialog';
 import { SelectField, TextField } from '../../ui/forms/field';
 import { FormProblem } from '../../ui/forms/form-problem';
-import { checkAddress } from '../networks/address-rules';
+import { checkAddress, rangesOf } from '../networks/address-rules';
 import { followTask } from '../tasks/open-task';
 
 const nothing = { network: '', address: '' };
@@ -33,10 +33,10 @@ export function AttachPort({ instance, onClose }: { instance: Instance; onClose:
     attach,
     ({ network, address }) => ({
       network: network === '' ? 'Choose a network.' : null,
-      address: address === '' ? null : checkAddress(address.trim(), chosen(network)?.subnet),
+      address: address === '' ? null : checkAddress(address.trim(), ...rangesOf(chosen(network))),
     }),
     ({ network, address }) =>
-      network === '' || (address !== '' && checkAddress(address.trim(), chosen(network)?.subnet) !== null)
+      network === '' || (address !== '' && checkAddress(address.trim(), ...rangesOf(chosen(network))) !== null)
         ? null
         : { network, ...(address.trim() !== '' && { address: address.trim() }) },
   );
@@ -53,7 +53,7 @@ export function AttachPort({ instance, onClose }: { instance: Instance; onClose:
         <option value="">{networks.isPending ? 'Loading…' : 'Choose…'}</option>
         {networks.items.map((network) => (
           <option key={network.id} value={network.id}>
-            {network.name} ({network.subnet})
+            {network.name} ({rangesOf(network).join(', ') || 'no subnet'})
           </option>
         ))}
       </SelectField>

@@ -20,8 +20,8 @@ import { Meter } from '../../ui/feedback/meter';
 import { Card, Facts, Page } from '../../ui/page';
 import { Ref } from '../../ui/ref';
 import { Skeleton } from '../../ui/lists/table';
-import { checkServers, serversOf } from './dns-servers';
 import { Ports } from './ports';
+import { Subnets } from './subnets';
 import { WayOut } from './way-out';
 
 const parent = { to: '/networks', label: 'Networks' };
@@ -83,7 +83,10 @@ function Shown({ network: n }: { network: Network }) {
       }
     >
       <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-[minmax(0,1fr)_22rem]">
-        <Ports network={n} />
+        <div className="space-y-5">
+          <Subnets network={n} reason={reason} />
+          <Ports network={n} />
+        </div>
         <div className="space-y-5">
           <NetworkFacts network={n} />
           <WayOut network={n} />
@@ -97,15 +100,6 @@ function Shown({ network: n }: { network: Network }) {
         fields={[
           { key: 'name', label: 'Name', value: n.name, check: checkName },
           { key: 'description', label: 'Description', value: n.description, optional: true, check: checkDescription },
-          {
-            key: 'dns',
-            label: 'DNS servers',
-            value: n.dns.join(' '),
-            optional: true,
-            hint: 'At most 3, with spaces between. Guests learn them when they renew their lease.',
-            check: checkServers,
-            parse: serversOf,
-          },
         ]}
       />
       <RemovalDialog removal={removal}>A network that instances still use cannot be deleted.</RemovalDialog>
@@ -119,9 +113,16 @@ function NetworkFacts({ network: n }: { network: Network }) {
     <Card title="Facts">
       <Facts
         items={[
-          ['Subnet', <Copyable key="subnet" text={n.subnet} label="Copy subnet" />],
-          ['Gateway', <Copyable key="gateway" text={n.gateway} label="Copy gateway" />],
-          ['DNS', n.dns.length === 0 ? (n.nat ? "the host's own servers" : 'none') : n.dns.join(', ')],
+          [
+            'Router',
+            n.router === null ? (
+              'none'
+            ) : (
+              <Ref key="router" to={`/routers/${n.router.id}`}>
+                {n.router.name}
+              </Ref>
+            ),
+          ],
           ['MTU', `${n.mtu} bytes`],
           [
             'Addresses',

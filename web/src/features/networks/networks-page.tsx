@@ -15,6 +15,8 @@ import { Meter } from '../../ui/feedback/meter';
 import { Cut } from '../../ui/lists/table';
 import { Age } from '../../ui/time';
 import { Link } from 'react-router';
+import { Ref } from '../../ui/ref';
+import { rangesOf } from './address-rules';
 import { NewNetwork } from './new-network';
 
 export default function NetworksPage() {
@@ -62,9 +64,21 @@ export default function NetworksPage() {
             </>
           ),
         },
-        { head: 'Subnet', className: 'font-mono text-xs', cell: (n) => n.subnet },
-        { head: 'Gateway', from: 'md', className: 'font-mono text-xs text-dim', cell: (n) => n.gateway },
-        { head: 'Outside', from: 'lg', className: 'text-dim', cell: (n) => (n.nat ? 'by NAT' : 'isolated') },
+        {
+          head: 'Subnets',
+          className: 'font-mono text-xs',
+          cell: (n) => (n.subnets.length === 0 ? <span className="text-dim">none</span> : rangesOf(n).join(', ')),
+        },
+        {
+          head: 'Router',
+          from: 'lg',
+          cell: (n) =>
+            n.router === null ? (
+              <span className="text-dim">isolated</span>
+            ) : (
+              <Ref to={`/routers/${n.router.id}`}>{n.router.name}</Ref>
+            ),
+        },
         {
           head: 'Addresses',
           from: 'sm',

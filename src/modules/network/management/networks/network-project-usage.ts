@@ -1,15 +1,19 @@
 import { injectable } from 'inversify';
 import type { Op } from '../../../../core/db/rows/op';
 import { ProjectUsage, type OwnedResources } from '../../../identity/contract/identity.ports';
+import { RouterRepository } from '../routers/router.repository';
 import { NetworkRepository } from './network.repository';
 
 @injectable()
 export class NetworkProjectUsage extends ProjectUsage {
-  constructor(private readonly networks: NetworkRepository) {
+  constructor(
+    private readonly networks: NetworkRepository,
+    private readonly routers: RouterRepository,
+  ) {
     super();
   }
 
   override async resources(op: Op, projectId: string, limit: number): Promise<OwnedResources[]> {
-    return [await this.networks.ofProject(op, projectId, limit)];
+    return [await this.networks.ofProject(op, projectId, limit), await this.routers.ofProject(op, projectId, limit)];
   }
 }

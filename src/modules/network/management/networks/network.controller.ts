@@ -75,7 +75,7 @@ export class NetworkController extends Controller {
         {
           method: 'PATCH',
           path: '/networks/:ref',
-          summary: 'Change name, description or DNS servers',
+          summary: 'Change name or description',
           tag,
           scope: 'resource',
           permission: 'network:update',
@@ -84,11 +84,7 @@ export class NetworkController extends Controller {
           body: updateNetwork,
           response: network,
         },
-        (req) =>
-          this.networks.update(req.op, req.access, req.project?.id, req.params.ref, req.body, {
-            principal: req.principal.id,
-            requestId: req.requestId,
-          }),
+        (req) => this.networks.update(req.op, req.access, req.project?.id, req.params.ref, req.body),
       ),
       route(
         {

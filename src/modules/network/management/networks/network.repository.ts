@@ -12,6 +12,7 @@ import { nameTaken } from '../../../../core/errors/problem';
 import type { networkListQuery } from '../../contract/network.api';
 import type { SubnetEntity } from '../subnets/subnet.entity';
 import { reachedNetworks } from '../routers/reached-networks';
+import { looksLikeId } from '../../../../core/http/routes/fields';
 import { NetworkEntity } from './network.entity';
 
 /** Key of the lock between a network's deletion and those who are about to use it. */
@@ -53,7 +54,10 @@ const held = {
 
 /** A subnet as it is shown; `used`: its addresses that ports have. */
 export type ShownSubnet = Pick<SubnetEntity, 'id' | 'name' | 'cidr' | 'gateway' | 'dns'> & { used: number };
-export type ShownNetwork = NetworkEntity & { subnets: ShownSubnet[]; nat: boolean };
+export type ShownNetwork = NetworkEntity & {
+  subnets: ShownSubnet[];
+  router: { id: string; name: string; snat: boolean } | null;
+};
 
 /** What is read of networks that are shown. */
 const shown = {
@@ -64,7 +68,10 @@ const shown = {
            'used', (SELECT count(*) FROM port_address p WHERE p.subnet_id = s.id)) ORDER BY s.created_at, s.id), '[]')
          FROM subnet s WHERE s.network_id = n.id)`,
     ),
-    nat,
+    router: sqlOf<ShownNetwork['router']>(
+      `(SELECT json_build_object('id', r.id, 'name', r.name, 'snat', r.snat)
+         FROM router_interface i JOIN router r ON r.id = i.router_id WHERE i.network_id = n.id LIMIT 1)`,
+    ),
   },
 };
 
@@ -128,6 +135,16 @@ export class NetworkRepository {
       // Another one has taken the name while this waited for the end of the first.
     }
     return null;
+  }
+
+  /** A network of the project, not deleted until the transaction ends, if there is one. `ref`: name or id. */
+  async heldForChange(op: Op, projectId: string, ref: string): Promise<Pick<NetworkEntity, 'id' | 'projectId'> | null> {
+    const column = looksLikeId(ref) ? 'id' : 'name';
+    const rows = await op.query<Pick<NetworkEntity, 'id' | 'projectId'>>(
+      `SELECT id, project_id AS "projectId" FROM network WHERE ${column} = $1 AND project_id = $2 FOR KEY SHARE`,
+      [ref, projectId],
+    );
+    return rows[0] ?? null;
   }
 
   /** Locks a network against everything else: those who hold it, and ports. */

@@ -10,7 +10,7 @@ import type { Page } from '../../../../core/http/routes/pagination';
 import { pickByRef } from '../../../../core/http/routes/pick-by-ref';
 import { seesHosts } from '../../../host/contract/sees-hosts';
 import { Projects } from '../../../identity/contract/identity.ports';
-import { formatIpv4, formatSubnet, parseSubnet, usableCount } from '../../contract/ipv4';
+import { parseSubnet, usableCount } from '../../contract/ipv4';
 import { NetworkUsage } from '../../contract/network.ports';
 import type {
   createNetwork,
@@ -21,15 +21,15 @@ import type {
   updateNetwork,
 } from '../../contract/network.api';
 import type { NetworkConfig } from '../../contract/network.config';
-import { HostSync } from '../hosts/host-sync.service';
 import type { NetworkEntity } from './network.entity';
 import { NetworkEvents } from './network.events';
 import { NetworkRepository, type ShownNetwork } from './network.repository';
+import type { RouterEntity } from '../routers/router.entity';
 import { RouterRepository } from '../routers/router.repository';
+import { newSubnet } from '../subnets/new-subnet';
 import type { SubnetEntity } from '../subnets/subnet.entity';
 import { SubnetRepository } from '../subnets/subnet.repository';
 import { PortRepository } from '../ports/port.repository';
-import { checkDns, checkSubnet } from './subnet-rules';
 
 /** Networks and the view of ports, for users. */
 @injectable()
@@ -41,7 +41,6 @@ export class NetworkService {
     @inject(PortRepository) private readonly ports: PortRepository,
     @inject(NetworkEvents) private readonly events: NetworkEvents,
     @inject(Projects) private readonly projects: Projects,
-    @inject(HostSync) private readonly sync: HostSync,
     @inject(Config) private readonly config: Config,
     @multiInject(NetworkUsage) @optional() private readonly usages: NetworkUsage[] = [],
   ) {}
@@ -52,34 +51,19 @@ export class NetworkService {
    */
   async create(op: Op, projectId: string, input: z.output<typeof createNetwork>): Promise<Network> {
     const { linkPool, mtu } = this.config.section<NetworkConfig>('network');
-    const { subnet, gateway } = checkSubnet(input.subnet, input.gateway, linkPool);
-    checkDns(input.dns, { cidr: formatSubnet(subnet), gateway: formatIpv4(gateway) }, linkPool);
-    await this.projects.hold(op, projectId);
     const createdAt = new Date();
-    const network: NetworkEntity = {
-      id: timeOrderedUuid(),
-      projectId,
-      name: input.name,
-      description: input.description,
-      mtu,
-      createdAt,
-    };
-    if (!(await this.networks.insert(op, network))) throw nameTaken('network', input.name);
-    const made: SubnetEntity = {
-      id: timeOrderedUuid(),
-      projectId,
-      networkId: network.id,
-      name: input.name,
-      cidr: formatSubnet(subnet),
-      gateway: formatIpv4(gateway),
-      dns: [...new Set(input.dns)],
-      nextAddress: formatIpv4(subnet.first + 1),
-      createdAt,
-    };
-    await this.subnets.insert(op, made);
-    if (input.nat) await this.giveWayOut(op, network, made);
-    const presented = this.present({ ...network, subnets: [{ ...made, used: 0 }], nat: input.nat });
-    await this.events.changed(op, 'created', presented);
+    const { name, description, gateway, dns = [], nat = true } = input;
+    const network: NetworkEntity = { id: timeOrderedUuid(), projectId, name, description, mtu, createdAt };
+    const subnet =
+      input.subnet === undefined
+        ? undefined
+        : newSubnet({ name, cidr: input.subnet, gateway, dns, member: 'subnet' }, network, linkPool, createdAt);
+    await this.projects.hold(op, projectId);
+    if (!(await this.networks.insert(op, network))) throw nameTaken('network', name);
+    if (subnet) await this.subnets.insert(op, subnet);
+    const router = subnet && nat ? await this.giveWayOut(op, network, subnet) : null;
+    const presented = this.present({ ...network, subnets: subnet ? [{ ...subnet, used: 0 }] : [], router });
+    await this.events.changed(op, 'network', 'created', presented);
     return presented;
   }
 
@@ -101,32 +85,24 @@ export class NetworkService {
     return { items: page.rows.map((n) => this.present(n)), next: page.next };
   }
 
-  /** Changes what was given. New DNS servers reach guests when they renew their lease. */
+  /** Changes what was given. */
   async update(
     op: Op,
     access: Access,
     projectId: string | undefined,
     ref: string,
     input: z.output<typeof updateNetwork>,
-    by: { principal: string; requestId: string },
   ): Promise<Network> {
     const network = await this.pick(op, access, projectId, ref);
     const changes = {
       ...(input.name !== undefined && { name: input.name }),
       ...(input.description !== undefined && { description: input.description }),
     };
-    const subnet = (await this.subnets.ofNetworks(op, [network.id]))[0];
-    if (input.dns !== undefined && subnet) {
-      checkDns(input.dns, subnet, this.config.section<NetworkConfig>('network').linkPool);
-      await this.subnets.update(op, subnet.id, { dns: [...new Set(input.dns)] });
-    }
     if (Object.keys(changes).length > 0) await this.networks.update(op, network.id, changes);
     const after = await this.networks.shown(op, network.id);
     if (!after) throw notFound('network', ref);
     const presented = this.present(after);
-    if (Object.keys(input).length === 0) return presented;
-    await this.events.changed(op, 'updated', presented);
-    if (input.dns) for (const hostId of await this.ports.hostsOf(op, network.id)) await this.sync.start(op, hostId, by);
+    if (Object.keys(changes).length > 0) await this.events.changed(op, 'network', 'updated', presented);
     return presented;
   }
 
@@ -151,7 +127,7 @@ export class NetworkService {
     await this.routers.removeNetwork(op, network.id);
     await this.subnets.removeOf(op, network.id);
     await this.networks.remove(op, network.id);
-    if (last) await this.events.changed(op, 'deleted', this.present(last));
+    if (last) await this.events.changed(op, 'network', 'deleted', this.present(last));
   }
 
   async listPorts(
@@ -188,8 +164,8 @@ export class NetworkService {
   }
 
   /** A router of the network's name, or of a like one where there is another of that name already. */
-  private async giveWayOut(op: Op, network: NetworkEntity, subnet: SubnetEntity): Promise<void> {
-    const router = {
+  private async giveWayOut(op: Op, network: NetworkEntity, subnet: SubnetEntity): Promise<RouterEntity> {
+    const router: RouterEntity = {
       id: timeOrderedUuid(),
       projectId: network.projectId,
       name: network.name,
@@ -198,33 +174,41 @@ export class NetworkService {
       withNetworkId: network.id,
       createdAt: network.createdAt,
     };
-    if (!(await this.routers.insert(op, router)))
-      await this.routers.insert(op, { ...router, name: `${network.name.slice(0, 54)}-${router.id.slice(-8)}` });
+    if (!(await this.routers.insert(op, router))) {
+      router.name = `${network.name.slice(0, 54)}-${router.id.slice(-8)}`;
+      await this.routers.insert(op, router);
+    }
     await this.routers.addInterface(op, {
       routerId: router.id,
       networkId: network.id,
       subnetId: subnet.id,
       cidr: subnet.cidr,
     });
+    return router;
   }
 
-  private present({ subnets, nat, ...n }: ShownNetwork): Network {
+  private present({ subnets, router, ...n }: ShownNetwork): Network {
     const { allow, deny } = this.config.section<NetworkConfig>('network').guestEgress;
-    const [first] = subnets;
+    const shown = subnets.map(({ id, name, cidr, gateway, dns, used }) => ({
+      id,
+      name,
+      cidr,
+      gateway,
+      dns,
+      addresses: { total: usableCount(parseSubnet(cidr)), used },
+    }));
     return {
       id: n.id,
       projectId: n.projectId,
       name: n.name,
       description: n.description,
-      subnet: first?.cidr ?? '',
-      gateway: first?.gateway ?? '',
-      dns: first?.dns ?? [],
-      nat,
       mtu: n.mtu,
-      guestEgress: nat ? { allow, deny } : null,
+      subnets: shown,
+      router: router && { id: router.id, name: router.name, snat: router.snat },
+      guestEgress: router?.snat ? { allow, deny } : null,
       addresses: {
-        total: subnets.reduce((sum, { cidr }) => sum + usableCount(parseSubnet(cidr)), 0),
-        used: subnets.reduce((sum, { used }) => sum + used, 0),
+        total: shown.reduce((sum, { addresses }) => sum + addresses.total, 0),
+        used: shown.reduce((sum, { addresses }) => sum + addresses.used, 0),
       },
       createdAt: n.createdAt.toISOString(),
     };

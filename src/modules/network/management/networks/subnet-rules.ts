@@ -18,26 +18,24 @@ export const checkSubnet = (
   subnet: string,
   gateway: string | undefined,
   linkPool: string,
-  path = 'body',
+  at = { subnet: 'body.subnet', gateway: 'body.gateway' },
 ): { subnet: Ipv4Subnet; gateway: number } => {
-  const at = `${path}.subnet`;
   const parsed = parseSubnet(subnet);
   const fault = subnetFault(subnet);
-  if (fault) throw unprocessable(at, fault.code, fault.message);
+  if (fault) throw unprocessable(at.subnet, fault.code, fault.message);
   for (const [range, what] of [
     ...reserved,
     [linkPool, 'used by the hosts themselves (modules.network.linkPool)'] as const,
   ]) {
     if (overlaps(parsed, parseSubnet(range)))
-      throw unprocessable(at, 'subnet_reserved', `${subnet} overlaps ${range}: ${what}.`);
+      throw unprocessable(at.subnet, 'subnet_reserved', `${subnet} overlaps ${range}: ${what}.`);
   }
   if (gateway === undefined) return { subnet: parsed, gateway: parsed.first + 1 };
   const value = parseIpv4(gateway);
-  if (!contains(parsed, value))
-    throw unprocessable(`${path}.gateway`, 'gateway_outside', `${gateway} is not in ${subnet}.`);
+  if (!contains(parsed, value)) throw unprocessable(at.gateway, 'gateway_outside', `${gateway} is not in ${subnet}.`);
   if (value === parsed.first || value === parsed.last) {
     throw unprocessable(
-      `${path}.gateway`,
+      at.gateway,
       'gateway_not_usable',
       `${gateway} is the ${value === parsed.first ? 'network' : 'broadcast'} address of ${subnet}.`,
     );

@@ -8,6 +8,7 @@ import { plannedForValues } from '../../../../core/db/preparing-client';
 import { searchCondition } from '../../../../core/db/rows/search';
 import type { portListQuery } from '../../contract/network.api';
 import type { InstancePort } from '../../contract/network.ports';
+import { reachedNetworks } from '../routers/reached-networks';
 import { PortEntity } from './port.entity';
 
 export interface PortState {
@@ -72,10 +73,11 @@ export class PortRepository {
     );
   }
 
-  async hostsOf(op: Op, networkId: string): Promise<string[]> {
+  /** Hosts with a port in one of these networks, or in one that a router joins them with. */
+  async hostsReached(op: Op, networkIds: readonly string[]): Promise<string[]> {
     const rows: { host_id: string }[] = await op.query(
-      'SELECT DISTINCT host_id FROM port WHERE network_id = $1 ORDER BY host_id',
-      [networkId],
+      `SELECT DISTINCT host_id FROM port WHERE network_id IN (${reachedNetworks}) ORDER BY host_id`,
+      [networkIds],
     );
     return rows.map((r) => r.host_id);
   }

@@ -58,9 +58,11 @@ const noSubnet = (network: { name: string; subnets: readonly { cidr: string }[] 
 const subnetsOf = (networkId: string, subnets: readonly SubnetEntity[]): SubnetEntity[] =>
   subnets.filter((subnet) => subnet.networkId === networkId);
 
+const isIn = ({ cidr }: UsedSubnet, address: string): boolean => contains(parseSubnet(cidr), parseIpv4(address));
+
 /** The subnet that an address is in; else the first one, of which it is then said that it is not. */
 const subnetFor = <S extends UsedSubnet>(subnets: readonly S[], address: string): S | undefined =>
-  subnets.find(({ cidr }) => contains(parseSubnet(cidr), parseIpv4(address))) ?? subnets[0];
+  subnets.find((subnet) => isIn(subnet, address)) ?? subnets[0];
 
 const groupBy = <T>(items: readonly T[], key: (item: T) => string): Map<string, T[]> => {
   const groups = new Map<string, T[]>();
@@ -341,8 +343,11 @@ export class PostgresInstancePorts extends InstancePorts {
     port: Omit<NewPort, 'mac'>,
     address: string,
   ): Promise<{ mac: string; address: string }> {
-    const subnet = subnetFor(network.subnets, address);
-    if (!subnet) throw notFound('network', network.id);
+    const subnet = network.subnets.find((one) => isIn(one, address));
+    if (!subnet)
+      throw conflict('no_such_subnet', `The network "${network.name}" has no subnet with ${address} any more.`, {
+        network: network.id,
+      });
     await this.requireFree(op, network, subnet.id, address);
     for (let attempt = 0; attempt < macAttempts; attempt += 1) {
       const mac = randomMac();

@@ -4,7 +4,12 @@ import { emptyDraft, type Draft } from './drafts';
 
 const flavor = (id: string, memoryBytes: number, diskBytes = 0) => ({ id, name: id, vcpus: 1, memoryBytes, diskBytes });
 const image = (id: string, virtualBytes = 2 ** 30) => ({ id, name: id, state: 'ready', virtualBytes });
-const network = (id: string, nat = true) => ({ id, name: id, subnet: '10.0.0.0/24', nat });
+const network = (id: string, nat = true) => ({
+  id,
+  name: id,
+  subnets: [{ cidr: '10.0.0.0/24' }],
+  router: nat ? { snat: true } : null,
+});
 
 /** Of each noun only what the form reads. */
 const offers = (part: { flavors?: object[]; images?: object[]; networks?: object[] } = {}): Offers => ({

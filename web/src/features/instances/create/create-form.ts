@@ -4,7 +4,7 @@ import type { CreateInstance, Flavor, Host, Image, Network, Share, SshKey } from
 import { createInstances, maxUserDataBytes } from '../../../../../src/modules/compute/contract/compute.api';
 import { machineActions } from '../../../../../src/modules/compute/contract/machine-options';
 import { checkBy, checkDescription, checkName, checkWhole } from '../../../lib/validate';
-import { checkAddress } from '../../networks/address-rules';
+import { checkAddress, rangesOf } from '../../networks/address-rules';
 import { checkPublicKey } from '../../ssh-keys/public-key-rule';
 import { checkGrace } from '../grace-rule';
 import { userDataSize } from './data-file';
@@ -51,7 +51,7 @@ export const choicesOf = (draft: Draft, offers: Offers): Choices => {
   const attached = (draft.networks ?? (only === undefined ? [] : [{ id: only.id, address: '' }])).filter((c) =>
     networks.some((n) => n.id === c.id),
   );
-  const ways = attached.flatMap((a) => networks.find((n) => n.id === a.id && n.nat) ?? []);
+  const ways = attached.flatMap((a) => networks.find((n) => n.id === a.id && n.router?.snat) ?? []);
   const copies = /^\d{1,3}$/.test(draft.count) ? Number(draft.count) : 0;
   const several = copies > 1;
   return {
@@ -124,7 +124,8 @@ export const bodyOf = (draft: Draft, choices: Choices, offers: Offers): CreateIn
   const vmm = draft.vmm.trim();
   const shares = sharesOf(draft, offers);
   const badAddress = attached.some(
-    (a) => a.address !== '' && checkAddress(a.address, offers.networks.find((n) => n.id === a.id)?.subnet) !== null,
+    (a) =>
+      a.address !== '' && checkAddress(a.address, ...rangesOf(offers.networks.find((n) => n.id === a.id))) !== null,
   );
   const wrong = badAddress || Object.values(problemsOf(draft, choices)).some((p) => p !== null);
   if (wrong || flavor === undefined || image === undefined) return null;

@@ -2,7 +2,7 @@ import { ArrowRight } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Link } from 'react-router';
 import { bytes, plural } from '../../../lib/format';
-import { checkAddress } from '../../networks/address-rules';
+import { checkAddress, rangesOf } from '../../networks/address-rules';
 import type { Flavor, Image, Network, SshKey } from '../../../lib/types';
 import { inputClass } from '../../../ui/forms/field';
 import { Skeleton } from '../../../ui/lists/table';
@@ -118,7 +118,7 @@ export function NetworkPicker({ networks, value, onChange, refused }: NetworkPic
     <PickList
       label="networks"
       items={networks}
-      textOf={(n) => `${n.name} ${n.subnet}`}
+      textOf={(n) => `${n.name} ${rangesOf(n).join(' ')}`}
       chosen={(n) => value.some((v) => v.id === n.id)}
       columns=""
     >
@@ -128,7 +128,7 @@ export function NetworkPicker({ networks, value, onChange, refused }: NetworkPic
         const wrong =
           chosen === undefined || chosen.address === ''
             ? null
-            : (checkAddress(chosen.address, n.subnet) ?? refused(n.id));
+            : (checkAddress(chosen.address, ...rangesOf(n)) ?? refused(n.id));
         return (
           <div key={n.id}>
             <Choice
@@ -149,8 +149,9 @@ export function NetworkPicker({ networks, value, onChange, refused }: NetworkPic
                 )}
               </span>
               <span className="nums mt-0.5 block text-xs text-dim">
-                {n.subnet} · {free === 0 ? 'no free address' : `${plural(free, 'free address', 'free addresses')}`}
-                {n.nat ? ' · reaches the outside' : ' · isolated'}
+                {rangesOf(n).join(', ') || 'no subnet'} ·{' '}
+                {free === 0 ? 'no free address' : `${plural(free, 'free address', 'free addresses')}`}
+                {n.router === null ? ' · isolated' : n.router.snat ? ' · reaches the outside' : ' · routed'}
               </span>
             </Choice>
             {chosen !== undefined && (

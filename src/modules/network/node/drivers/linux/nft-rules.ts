@@ -76,12 +76,14 @@ const inRules = (port: PortDocument, network: NetworkDocument): string[] => [
 export interface InstanceNic {
   port: PortDocument;
   network: NetworkDocument;
+  /** Subnets whose guests may open connections to it: its network's, and those that a router joins them with. */
+  neighbours: readonly SubnetDocument[];
 }
 
 /**
  * What a guest may send and receive. The bridge table: its own MAC and address only (frames and ARP), DHCP from the
  * network's own service only, IPv4 and ARP only (so no router advertisements, no VLAN tags). The `inet` table,
- * stateful: out is allowed; in only answers and new connections from the same network. DHCP is broadcast and so never
+ * stateful: out is allowed; in only answers and new connections from the same network, and from subnets joined with it. DHCP is broadcast and so never
  * `established`: it passes as traffic of the network.
  */
 export const instanceTables = (nics: readonly InstanceNic[]): NftTable[] => [
@@ -116,8 +118,8 @@ export const instanceTables = (nics: readonly InstanceNic[]): NftTable[] => [
         'ct state invalid drop',
         `meta mark ${fromGuest} accept`,
         ...nics.map(
-          ({ port, network }) =>
-            `iifname "${portBridgeName(port.id)}" meta mark ${toGuest} ip saddr ${cidrsOf(network.subnets)} accept`,
+          ({ port, neighbours }) =>
+            `iifname "${portBridgeName(port.id)}" meta mark ${toGuest} ip saddr ${cidrsOf(neighbours)} accept`,
         ),
       ]),
       ...chain('input', ['type filter hook input priority 0; policy drop;']),

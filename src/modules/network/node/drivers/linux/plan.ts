@@ -326,9 +326,15 @@ export const planHost = (document: HostNetworkDocument, options: PlanOptions): P
   const routers = routersByNetwork(document);
   const byInstance = new Map<string, InstanceNic[]>();
   for (const network of networks) {
+    const joined = routed.find(({ router }) => router === routers.get(network.id));
+    const beside = joined ? joined.networks.flatMap((n) => subnetsOn(joined.router, n)) : [];
+    const neighbours = [
+      ...network.subnets,
+      ...beside.filter(({ id }) => !network.subnets.some((own) => own.id === id)),
+    ];
     for (const port of network.ports) {
       const nics = byInstance.get(port.instanceId) ?? [];
-      nics.push({ port, network });
+      nics.push({ port, network, neighbours });
       byInstance.set(port.instanceId, nics);
     }
   }
