@@ -47,33 +47,13 @@ export function Subnets({ network, reason }: { network: Network; reason: string 
           </Head>
           <tbody>
             {network.subnets.map((s) => (
-              <Row key={s.id}>
-                <NameTd>{s.name}</NameTd>
-                <Td className="font-mono text-xs">{s.cidr}</Td>
-                <Td from="sm" className="font-mono text-xs text-dim">
-                  {s.gateway}
-                </Td>
-                <Td from="md" className="font-mono text-xs text-dim">
-                  {s.dns.join(', ') || "the host's"}
-                </Td>
-                <Td from="sm" className="nums text-dim">
-                  {s.addresses.used} of {s.addresses.total}
-                </Td>
-                <Td>
-                  <span className="flex gap-1">
-                    <Button
-                      icon={Pencil}
-                      look="ghost"
-                      size="icon-sm"
-                      reason={reason}
-                      aria-label={`Edit ${s.name}`}
-                      hint="Edit"
-                      onClick={() => setEditing(s)}
-                    />
-                    <DeleteButton name={s.name} reason={reason} onClick={() => removal.ask(s)} />
-                  </span>
-                </Td>
-              </Row>
+              <SubnetRow
+                key={s.id}
+                subnet={s}
+                reason={reason}
+                onEdit={() => setEditing(s)}
+                onDelete={() => removal.ask(s)}
+              />
             ))}
           </tbody>
         </Table>
@@ -101,5 +81,44 @@ export function Subnets({ network, reason }: { network: Network; reason: string 
       />
       <RemovalDialog removal={removal}>A subnet of which an instance has an address cannot be deleted.</RemovalDialog>
     </Card>
+  );
+}
+
+interface RowProps {
+  subnet: OwnSubnet;
+  reason: string | null;
+  onEdit: () => void;
+  onDelete: () => void;
+}
+
+function SubnetRow({ subnet: s, reason, onEdit, onDelete }: RowProps) {
+  return (
+    <Row>
+      <NameTd>{s.name}</NameTd>
+      <Td className="font-mono text-xs">{s.cidr}</Td>
+      <Td from="sm" className="font-mono text-xs text-dim">
+        {s.gateway}
+      </Td>
+      <Td from="md" className="font-mono text-xs text-dim">
+        {s.dns.join(', ') || "the host's"}
+      </Td>
+      <Td from="sm" className="nums text-dim">
+        {s.addresses.used} of {s.addresses.total}
+      </Td>
+      <Td>
+        <span className="flex gap-1">
+          <Button
+            icon={Pencil}
+            look="ghost"
+            size="icon-sm"
+            reason={reason}
+            aria-label={`Edit ${s.name}`}
+            hint="Edit"
+            onClick={onEdit}
+          />
+          <DeleteButton name={s.name} reason={reason} onClick={onDelete} />
+        </span>
+      </Td>
+    </Row>
   );
 }

@@ -17,6 +17,10 @@ export class SubnetController extends Controller {
   }
 
   override routes(): Route[] {
+    return [...this.ofAll(), ...this.ofOne()];
+  }
+
+  private ofAll(): Route[] {
     return [
       route(
         {
@@ -50,6 +54,11 @@ export class SubnetController extends Controller {
             requestId: req.requestId,
           }),
       ),
+    ];
+  }
+
+  private ofOne(): Route[] {
+    return [
       route(
         {
           method: 'GET',

@@ -132,7 +132,8 @@ const cidrsOf = (subnets: readonly SubnetDocument[]): string => anyOf(subnets.ma
 
 /**
  * The network's namespace answers DHCP, metadata and pings, and forwards between its subnets that are on a router, and
- * between them and the router.
+ * between them and the router: by addresses alone, for the answer to what goes out here may come back through the router
+ * of another host.
  */
 export const networkTables = (network: NetworkDocument, routed: readonly SubnetDocument[]): NftTable[] => {
   const own = `iifname "${networkBridge}" ip saddr ${cidrsOf(network.subnets)}`;
@@ -152,8 +153,6 @@ export const networkTables = (network: NetworkDocument, routed: readonly SubnetD
         ]),
         ...chain('forward', [
           'type filter hook forward priority 0; policy drop;',
-          'ct state established,related accept',
-          'ct state invalid drop',
           ...(routed.length > 0
             ? [
                 `iifname "${networkBridge}" oifname "${routerLink}" ip saddr ${between} ip daddr != 169.254.0.0/16 accept`,
@@ -176,7 +175,8 @@ export interface RouterSide {
 }
 
 /**
- * Between its subnets everything passes: what reaches a guest is its own port's to say. With a way out, source NAT to the
+ * Between its subnets everything passes, by addresses alone, for each host has this router and sees what its own guests
+ * send: what reaches a guest is its own port's to say. With a way out, source NAT to the
  * link's address, which is unique on the host: networks with the same addresses never meet. Nobody outside opens a
  * connection.
  */
@@ -192,8 +192,6 @@ export const routerTables = (linkPool: string, sides: readonly RouterSide[], sna
       ]),
       ...chain('forward', [
         'type filter hook forward priority 0; policy drop;',
-        'ct state established,related accept',
-        'ct state invalid drop',
         ...sides.map(({ link, cidrs }) => `iifname "${link}" ip saddr != ${anyOf(cidrs)} drop`),
         ...(sides.length > 1
           ? sides.map(
@@ -201,6 +199,8 @@ export const routerTables = (linkPool: string, sides: readonly RouterSide[], sna
                 `iifname ${anyOf(sides.filter((other) => other.link !== link).map((other) => `"${other.link}"`))} oifname "${link}" ip daddr ${anyOf(cidrs)} accept`,
             )
           : []),
+        'ct state established,related accept',
+        'ct state invalid drop',
         ...(snat
           ? sides.map(
               ({ link }) =>
