@@ -12,24 +12,30 @@ export class HostGenerationRepository {
    * The next generation of a host's document. The row stays locked until the transaction ends, so documents are made
    * one after the other.
    * @param egressDigest of what the document says of guests' way out
+   * @returns `crosses`: networks cross to the host from others
    */
-  async next(op: Op, hostId: string, egressDigest: string): Promise<number> {
-    const rows: { generation: string }[] = await op.query(
+  async next(op: Op, hostId: string, egressDigest: string): Promise<{ generation: number; crosses: boolean }> {
+    const rows: { generation: string; crosses: boolean }[] = await op.query(
       `INSERT INTO host_network_generation AS g (host_id, generation, egress_digest) VALUES ($1, 1, $2)
-       ON CONFLICT (host_id) DO UPDATE SET generation = g.generation + 1, egress_digest = $2, changed_at = now() RETURNING generation`,
+       ON CONFLICT (host_id) DO UPDATE SET generation = g.generation + 1, egress_digest = $2, changed_at = now()
+       RETURNING generation, EXISTS (SELECT 1 FROM host_underlay u WHERE u.host_id = $1 AND u.usable) AS crosses`,
       [hostId, egressDigest],
     );
-    return Number(rows[0]?.generation);
+    return { generation: Number(rows[0]?.generation), crosses: rows[0]?.crosses === true };
   }
 
-  /** Records what the host says it has. Whether any of its ports is recorded as failed. */
-  async report(op: Op, hostId: string, generation: number): Promise<{ failures: boolean }> {
-    const rows: { failures: boolean }[] = await op.query(
+  /**
+   * Records what the host says it has. Whether any of its ports is recorded as failed, and whether it has an address over
+   * which networks cross.
+   */
+  async report(op: Op, hostId: string, generation: number): Promise<{ failures: boolean; underlay: boolean }> {
+    const rows: { failures: boolean; underlay: boolean }[] = await op.query(
       `WITH noted AS (UPDATE host_network_generation SET reported = $2 WHERE host_id = $1 AND reported IS DISTINCT FROM $2)
-       SELECT EXISTS (SELECT 1 FROM port WHERE host_id = $1 AND state = 'error') AS failures`,
+       SELECT EXISTS (SELECT 1 FROM port WHERE host_id = $1 AND state = 'error') AS failures,
+         EXISTS (SELECT 1 FROM host_underlay WHERE host_id = $1 AND address IS NOT NULL) AS underlay`,
       [hostId, generation],
     );
-    return rows[0] ?? { failures: false };
+    return rows[0] ?? { failures: false, underlay: false };
   }
 
   /**

@@ -27,13 +27,13 @@ export class NetworkObservedSink extends ObservedSink<ObservedNetwork> {
   }
 
   override async accept(op: Op, hostId: string, data: ObservedNetwork): Promise<void> {
-    const [{ failures }] = await atOnce(
+    const [{ failures, underlay }] = await atOnce(
       this.generations.report(op, hostId, data.generation),
       data.unknownMachines && this.conditions.note(op, hostId, guestEgress(data.unknownMachines)),
-      data.underlay === undefined
-        ? this.underlays.withdraw(op, hostId)
-        : this.underlays.report(op, hostId, data.underlay),
+      data.underlay !== undefined && this.underlays.report(op, hostId, data.underlay),
     );
+    // An agent from before networks crossed hosts is in the place of a newer one.
+    if (data.underlay === undefined && underlay) await this.underlays.report(op, hostId, null);
     if (failures || data.failed.length > 0) await this.ports.observeFailed(op, hostId, data.failed);
   }
 }

@@ -39,12 +39,6 @@ export class UnderlayRepository {
     );
   }
 
-  /** The host says nothing of it any more: an agent from before networks crossed hosts. */
-  async withdraw(op: Op, hostId: string): Promise<void> {
-    const rows = await op.query('SELECT 1 FROM host_underlay WHERE host_id = $1 AND address IS NOT NULL', [hostId]);
-    if (rows.length > 0) await this.report(op, hostId, null);
-  }
-
   known(op: Op): Promise<KnownUnderlay[]> {
     return op.query('SELECT host_id AS "hostId", host(address) AS address, mtu, usable FROM host_underlay ORDER BY 1');
   }

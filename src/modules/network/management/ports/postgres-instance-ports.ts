@@ -234,7 +234,7 @@ export class PostgresInstancePorts extends InstancePorts {
     if (!op.inTransaction) throw new Error('a host document is made in a transaction');
     const egress = await this.egress.document(op);
     // The generation's row is locked first: the ports are those that whoever had it has left.
-    const [generation, , ports, addresses] = await atOnce(
+    const [{ generation, crosses }, , ports, addresses] = await atOnce(
       this.generations.next(op, hostId, digestOf(egress)),
       change && ('attach' in change ? this.ports.attach(op, change.attach) : this.ports.detach(op, change.detach)),
       this.ports.attachedTo(op, hostId),
@@ -245,7 +245,7 @@ export class PostgresInstancePorts extends InstancePorts {
       this.networks.reachedFrom(op, used),
       this.subnets.reachedFrom(op, used),
       this.routers.ofNetworks(op, used),
-      this.overlays.of(op, hostId, used),
+      crosses ? this.overlays.of(op, hostId, used) : null,
     );
     const outside = new Set(routers.filter((r) => r.snat).flatMap((r) => r.interfaces.map((i) => i.networkId)));
     // All ports of an instance are on its host, so this document knows them all.
