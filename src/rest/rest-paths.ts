@@ -1,4 +1,4 @@
-// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 8379f91fd620b0925f18ccb3aeb4ef8328c6d01599715859aa7930f5390e55db
+// Made by "npm run rest-types" from the OpenAPI document: run it again instead of editing. sha256 5efd20d2e1afc7b1c35bcc38e6d56ebf7bc24ed6e5b9867dae0deb2996dc8611
 export interface paths {
   '/api-tokens': {
     parameters: {
@@ -1268,6 +1268,7 @@ export interface paths {
               address?: string | null;
               defaultRoute?: boolean | null;
               network: string;
+              securityGroups?: string[] | null;
             }[];
             protected?: boolean | null;
             restartPolicy?: ('never' | 'on-failure') | null;
@@ -2508,6 +2509,7 @@ export interface paths {
             /** Format: ip */
             address?: string | null;
             network: string;
+            securityGroups?: string[] | null;
           };
         };
       };
@@ -2776,6 +2778,7 @@ export interface paths {
               address?: string | null;
               defaultRoute?: boolean | null;
               network: string;
+              securityGroups?: string[] | null;
             }[];
             protected?: boolean | null;
             restartPolicy?: ('never' | 'on-failure') | null;
@@ -2878,6 +2881,7 @@ export interface paths {
               address?: string | null;
               defaultRoute?: boolean | null;
               network: string;
+              securityGroups?: string[] | null;
             }[];
             protected?: boolean | null;
             restartPolicy?: ('never' | 'on-failure') | null;
@@ -3242,6 +3246,7 @@ export interface paths {
           project?: string;
           /** @description Part of a name, or the beginning of an id or of an address. One or two letters are found where a word begins. */
           q?: string;
+          securityGroup?: string;
         };
         header?: never;
         path?: never;
@@ -3269,6 +3274,56 @@ export interface paths {
     options?: never;
     head?: never;
     patch?: never;
+    trace?: never;
+  };
+  '/ports/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post?: never;
+    delete?: never;
+    options?: never;
+    head?: never;
+    /** Change the security groups of a port */
+    patch: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          id: string;
+        };
+        cookie?: never;
+      };
+      requestBody: {
+        content: {
+          'application/json': {
+            securityGroups?: string[] | null;
+          };
+        };
+      };
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['Port'];
+          };
+        };
+      };
+    };
     trace?: never;
   };
   '/projects': {
@@ -3826,6 +3881,325 @@ export interface paths {
         };
       };
     };
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/security-group-rules/{id}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    get?: never;
+    put?: never;
+    post?: never;
+    /** Remove a rule; flows that it alone allowed are cut */
+    delete: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          id: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        204: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content?: never;
+        };
+      };
+    };
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/security-groups': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List security groups */
+    get: {
+      parameters: {
+        query?: {
+          cursor?: string;
+          limit?: number;
+          name?: string;
+          /** @description Project by id or name. */
+          project?: string;
+          /** @description Part of a name, or the beginning of an id or of an address. One or two letters are found where a word begins. */
+          q?: string;
+        };
+        header?: never;
+        path?: never;
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': {
+              items: components['schemas']['SecurityGroup'][];
+              next: string | null;
+            };
+          };
+        };
+      };
+    };
+    put?: never;
+    /** Create a security group, without rules */
+    post: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path?: never;
+        cookie?: never;
+      };
+      requestBody: {
+        content: {
+          'application/json': {
+            description?: string | null;
+            name: string;
+          };
+        };
+      };
+      responses: {
+        /** @description Done */
+        201: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['SecurityGroupWithRules'];
+          };
+        };
+      };
+    };
+    delete?: never;
+    options?: never;
+    head?: never;
+    patch?: never;
+    trace?: never;
+  };
+  '/security-groups/{ref}': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** Show a security group with its rules */
+    get: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: never;
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['SecurityGroupWithRules'];
+          };
+        };
+      };
+    };
+    put?: never;
+    post?: never;
+    /** Delete a security group that nothing uses */
+    delete: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        204: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content?: never;
+        };
+      };
+    };
+    options?: never;
+    head?: never;
+    /** Change name or description */
+    patch: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody: {
+        content: {
+          'application/json': {
+            description?: string | null;
+            name?: string | null;
+          };
+        };
+      };
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['SecurityGroupWithRules'];
+          };
+        };
+      };
+    };
+    trace?: never;
+  };
+  '/security-groups/{ref}/rules': {
+    parameters: {
+      query?: never;
+      header?: never;
+      path?: never;
+      cookie?: never;
+    };
+    /** List the rules of a security group */
+    get: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: never;
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        /** @description Done */
+        200: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': {
+              items: components['schemas']['SecurityGroupRule'][];
+              next: string | null;
+            };
+          };
+        };
+      };
+    };
+    put?: never;
+    /** Add a rule */
+    post: {
+      parameters: {
+        query?: {
+          /** @description Project by id or name. */
+          project?: string;
+        };
+        header?: {
+          /** @description The same key with the same request gives the first answer again, for 24 hours. */
+          'Idempotency-Key'?: string;
+        };
+        path: {
+          ref: string;
+        };
+        cookie?: never;
+      };
+      requestBody: {
+        content: {
+          'application/json': {
+            description?: string | null;
+            /** @enum {string} */
+            direction: 'ingress' | 'egress';
+            ethertype?: ('ipv4' | 'ipv6') | null;
+            /** @default null */
+            icmpCode?: number | null;
+            /** @default null */
+            icmpType?: number | null;
+            /** @default null */
+            portMax?: number | null;
+            /** @default null */
+            portMin?: number | null;
+            /** @default null */
+            protocol?: string | number | null;
+            /** @default null */
+            remoteCidr?: string | null;
+            /** @default null */
+            remoteGroup?: string | null;
+          };
+        };
+      };
+      responses: {
+        /** @description Done */
+        201: {
+          headers: {
+            [name: string]: unknown;
+          };
+          content: {
+            'application/json': components['schemas']['SecurityGroupRule'];
+          };
+        };
+      };
+    };
+    delete?: never;
     options?: never;
     head?: never;
     patch?: never;
@@ -5753,6 +6127,11 @@ export interface components {
       position: number;
       /** Format: uuid */
       projectId: string;
+      securityGroups: {
+        /** Format: uuid */
+        id: string;
+        name: string;
+      }[];
       /** @enum {string} */
       state: 'down' | 'active' | 'error';
     };
@@ -5807,6 +6186,67 @@ export interface components {
         /** Format: uuid */
         networkId: string;
       }[];
+    };
+    SecurityGroup: {
+      /** Format: date-time */
+      createdAt: string;
+      description: string;
+      hosts: {
+        concerned: number;
+        converged: number;
+      };
+      /** Format: uuid */
+      id: string;
+      isDefault: boolean;
+      name: string;
+      portCount: number;
+      /** Format: uuid */
+      projectId: string;
+      ruleCount: number;
+      /** @enum {string} */
+      status: 'active' | 'pending';
+    };
+    SecurityGroupRule: {
+      /** Format: date-time */
+      createdAt: string;
+      description: string;
+      /** @enum {string} */
+      direction: 'ingress' | 'egress';
+      /** @enum {string} */
+      ethertype: 'ipv4' | 'ipv6';
+      icmpCode: number | null;
+      icmpType: number | null;
+      /** Format: uuid */
+      id: string;
+      portMax: number | null;
+      portMin: number | null;
+      protocol: string | null;
+      remoteCidr: string | null;
+      remoteGroup: {
+        /** Format: uuid */
+        id: string;
+        name: string;
+      } | null;
+    };
+    SecurityGroupWithRules: {
+      /** Format: date-time */
+      createdAt: string;
+      description: string;
+      hosts: {
+        concerned: number;
+        converged: number;
+      };
+      /** Format: uuid */
+      id: string;
+      isDefault: boolean;
+      name: string;
+      portCount: number;
+      /** Format: uuid */
+      projectId: string;
+      ruleCount: number;
+      rules: components['schemas']['SecurityGroupRule'][];
+      /** @enum {string} */
+      status: 'active' | 'pending';
     };
     Session: {
       /** Format: date-time */
@@ -6162,6 +6602,9 @@ export type PortWithTask = components['schemas']['PortWithTask'];
 export type Problem = components['schemas']['Problem'];
 export type Project = components['schemas']['Project'];
 export type Router = components['schemas']['Router'];
+export type SecurityGroup = components['schemas']['SecurityGroup'];
+export type SecurityGroupRule = components['schemas']['SecurityGroupRule'];
+export type SecurityGroupWithRules = components['schemas']['SecurityGroupWithRules'];
 export type Session = components['schemas']['Session'];
 export type Share = components['schemas']['Share'];
 export type SshKey = components['schemas']['SshKey'];

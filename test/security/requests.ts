@@ -41,6 +41,11 @@ const subnet = async (stack: ManagementStack): Promise<string> =>
   ).id;
 const router = async (stack: ManagementStack): Promise<string> =>
   (await stack.admin.ok('POST', '/routers?project=red', { name: name() })).id;
+/** A project has not as many as there are cells: those before it, which nobody needs any more, make room. */
+const securityGroup = async (stack: ManagementStack): Promise<string> => {
+  await stack.db.database.query('DELETE FROM security_group WHERE NOT is_default');
+  return (await stack.admin.ok('POST', '/security-groups?project=red', { name: name() })).id;
+};
 const image = async (stack: ManagementStack): Promise<string> =>
   (await stack.admin.ok('POST', '/images?project=red', { name: name() })).id;
 const kernelImage = async (stack: ManagementStack): Promise<string> =>
@@ -138,6 +143,10 @@ const instanceBody = async (stack: ManagementStack): Promise<Record<string, unkn
   );
   return { name: name(), flavor: await flavor(stack), image: ready, networks: [{ network: await network(stack) }] };
 };
+/** Of a security group made for it. */
+const ofGroup =
+  (rest: string, body?: unknown): Make =>
+  async (s) => ({ path: `/security-groups/${await securityGroup(s)}${rest}`, ...(body !== undefined && { body }) });
 /** A list of one noun, over all projects and in one. */
 const list = (path: string, make: (stack: ManagementStack) => Promise<string>): Record<string, Make> => ({
   [`GET ${path}`]: async (s) => ({ path: `${path}?limit=500`, sees: await make(s) }),
@@ -233,6 +242,22 @@ export const requests: Record<string, Make> = {
     return { path };
   },
   ...list('/ports', port),
+  'PATCH /ports/{id}': async (s) => ({ path: `/ports/${await port(s)}`, body: { securityGroups: [] } }),
+  ...list('/security-groups', securityGroup),
+  'POST /security-groups': async (s) => {
+    await securityGroup(s);
+    return { path: '/security-groups?project=red', body: { name: name() } };
+  },
+  'GET /security-groups/{ref}': ofGroup(''),
+  'PATCH /security-groups/{ref}': ofGroup('', { description: 'changed' }),
+  'DELETE /security-groups/{ref}': ofGroup(''),
+  'GET /security-groups/{ref}/rules': ofGroup('/rules'),
+  'POST /security-groups/{ref}/rules': ofGroup('/rules', { direction: 'ingress' }),
+  'DELETE /security-group-rules/{id}': async (s) => {
+    const path = `/security-groups/${await securityGroup(s)}/rules` as const;
+    const { id } = await s.admin.ok('POST', path, { direction: 'ingress' });
+    return { path: `/security-group-rules/${id}` };
+  },
   ...list('/images', image),
   'POST /images': async () => ({ path: '/images?project=red', body: { name: name() } }),
   'GET /images/{ref}': async (s) => ({ path: `/images/${await image(s)}` }),

@@ -18,9 +18,14 @@ export const networkModule: ModuleManifest = {
     'router:update': 'member',
     'router:delete': 'member',
     'port:read': 'viewer',
+    'port:update': 'member',
+    'security-group:read': 'viewer',
+    'security-group:create': 'member',
+    'security-group:update': 'member',
+    'security-group:delete': 'member',
   },
   problems: networkProblems,
-  events: (['network', 'subnet', 'router'] as const).flatMap((kind) =>
+  events: (['network', 'subnet', 'router', 'security-group'] as const).flatMap((kind) =>
     (['created', 'updated', 'deleted'] as const).map((what) => `${kind}.${what}` as const),
   ),
   hostConditions: { GuestEgress: 'warns', NetworkOverlay: 'warns' },

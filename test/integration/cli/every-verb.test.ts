@@ -41,6 +41,7 @@ describe('every verb', () => {
       command: 'x',
       scopes: null,
       bytes: 3,
+      rules: [],
       lastUsedAt: null,
       subnets: [],
       router: null,

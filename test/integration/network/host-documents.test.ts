@@ -183,6 +183,7 @@ describe('host documents', () => {
       networks: [],
       routers: [],
       egress: { allow: [], deny: [], hosts: [] },
+      securityGroups: [],
     });
   });
 

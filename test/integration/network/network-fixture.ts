@@ -41,6 +41,14 @@ import { SubnetRepository } from '../../../src/modules/network/management/subnet
 import { OverlayRepository } from '../../../src/modules/network/management/overlay/overlay.repository';
 import { OverlaySync } from '../../../src/modules/network/management/overlay/overlay-sync.service';
 import { UnderlayRepository } from '../../../src/modules/network/management/overlay/underlay.repository';
+import { BehindHosts } from '../../../src/modules/network/management/security-groups/behind-hosts';
+import { GroupMembersRepository } from '../../../src/modules/network/management/security-groups/group-members.repository';
+import { PortGroups } from '../../../src/modules/network/management/security-groups/port-groups';
+import { PortUpdateService } from '../../../src/modules/network/management/security-groups/port-update.service';
+import { SecurityGroupEvents } from '../../../src/modules/network/management/security-groups/security-group.events';
+import { SecurityGroupRepository } from '../../../src/modules/network/management/security-groups/security-group.repository';
+import { SecurityGroupRuleRepository } from '../../../src/modules/network/management/security-groups/security-group-rule.repository';
+import { SecurityGroupService } from '../../../src/modules/network/management/security-groups/security-group.service';
 import { HealthChecks } from '../../../src/core/http/server/health-checks';
 import { GuestEgress } from '../../../src/modules/network/management/hosts/guest-egress';
 import { quietLogging } from '../../support/workflow-harness';
@@ -113,6 +121,8 @@ export class NetworkFixture {
   readonly subnetService: SubnetService;
   readonly routerService: RouterService;
   readonly ports: PostgresInstancePorts;
+  readonly groups: SecurityGroupService;
+  readonly portUpdates: PortUpdateService;
   readonly sink: NetworkObservedSink;
   readonly generations = new HostGenerationRepository();
   readonly overlays = new OverlayRepository();
@@ -135,6 +145,10 @@ export class NetworkFixture {
     const egress = new GuestEgress(this.hosts, config);
     const subnets = new SubnetRepository();
     const routers = new RouterRepository();
+    const groups = new SecurityGroupRepository();
+    const members = new GroupMembersRepository();
+    const behind = new BehindHosts(groups);
+    const portGroups = new PortGroups(groups, members, behind, config);
     this.ports = new PostgresInstancePorts(
       networks,
       subnets,
@@ -143,10 +157,21 @@ export class NetworkFixture {
       new AddressRepository(),
       this.generations,
       egress,
+      portGroups,
       config,
       this.overlays,
     );
-    this.sync = new HostSync(this.workflows, new SyncHostWorkflow(this.ports), ports);
+    this.sync = new HostSync(this.workflows, new SyncHostWorkflow(this.ports, this.generations), ports);
+    this.groups = new SecurityGroupService(
+      groups,
+      new SecurityGroupRuleRepository(),
+      new SecurityGroupEvents(this.outbox),
+      portGroups,
+      behind,
+      new AnyProject(),
+      config,
+    );
+    this.portUpdates = new PortUpdateService(ports, members, portGroups, behind);
     this.service = new NetworkService(
       networks,
       subnets,
@@ -154,6 +179,7 @@ export class NetworkFixture {
       ports,
       new NetworkEvents(this.outbox),
       new AnyProject(),
+      portGroups,
       config,
     );
     const events = new NetworkEvents(this.outbox);

@@ -41,23 +41,42 @@ interface CreateOptions {
 
 const collect = (value: string, before: string[] | undefined): string[] => [...(before ?? []), value];
 
-/** `n1`, `n1,address=10.0.0.5`, `n1,default-route`. */
-export const parseNetwork = (value: string): { network: string; address?: string; defaultRoute?: true } => {
+interface AskedNetwork {
+  network: string;
+  address?: string;
+  defaultRoute?: true;
+  securityGroups?: string[];
+}
+
+/** `n1`, `n1,address=10.0.0.5`, `n1,default-route`, `n1,security-group=web,security-group=db`. */
+export const parseNetwork = (value: string): AskedNetwork => {
   const [network = '', ...settings] = value.split(',');
   if (network === '') throw usageFailure(`--network: "${value}" names no network`);
   let address: string | undefined;
   let defaultRoute = false;
+  const securityGroups: string[] = [];
   for (const setting of settings) {
     if (setting === 'default-route') {
       defaultRoute = true;
       continue;
     }
-    const match = /^address=(.+)$/.exec(setting);
-    if (!match || address !== undefined)
-      throw usageFailure(`--network: "${setting}" is neither address=<IPv4> nor default-route`);
-    address = match[1];
+    const [, name, given] = /^(address|security-group)=(.+)$/.exec(setting) ?? [];
+    if (name === 'security-group' && given !== undefined) {
+      securityGroups.push(given);
+      continue;
+    }
+    if (name === undefined || address !== undefined)
+      throw usageFailure(
+        `--network: "${setting}" is neither address=<IPv4>, default-route nor security-group=<name or id>`,
+      );
+    address = given;
   }
-  return { network, ...(address !== undefined && { address }), ...(defaultRoute && { defaultRoute }) };
+  return {
+    network,
+    ...(address !== undefined && { address }),
+    ...(defaultRoute && { defaultRoute }),
+    ...(securityGroups.length > 0 && { securityGroups }),
+  };
 };
 
 /** `media`, `media:ro`. */

@@ -7,8 +7,11 @@ import { instanceView } from './instance-view';
 interface AttachOptions {
   network: string;
   address?: string;
+  securityGroup?: string[];
   wait?: boolean;
 }
+
+const collect = (value: string, before: string[] | undefined): string[] => [...(before ?? []), value];
 
 /** `instance attach-port` and `instance detach-port`: network cards, also while it runs. */
 export const registerInstancePorts = (instance: Command, context: CliContext): void => {
@@ -18,6 +21,7 @@ export const registerInstancePorts = (instance: Command, context: CliContext): v
     .argument('<instance>', 'name or id')
     .requiredOption('--network <network>', 'the network to join')
     .option('--address <IPv4>', 'an address of it; the next free one when missing')
+    .option('--security-group <security-group>', 'name or id; may be repeated; `default` when missing', collect)
     .option('-w, --wait', 'return when the card is there')
     .addHelpText(
       'after',
@@ -27,7 +31,11 @@ export const registerInstancePorts = (instance: Command, context: CliContext): v
       const asked = await context.request('post', '/instances/{ref}/ports', {
         path: { ref: await context.resolve('instance', ref) },
         query: { project: context.project() },
-        body: { network: options.network, ...(options.address !== undefined && { address: options.address }) },
+        body: {
+          network: options.network,
+          ...(options.address !== undefined && { address: options.address }),
+          ...(options.securityGroup && { securityGroups: options.securityGroup }),
+        },
       });
       if (options.wait !== true) {
         context.report({ text: `instance ${ref}: attach-port accepted (task ${asked.taskId})`, object: asked });

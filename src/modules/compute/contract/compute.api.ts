@@ -4,6 +4,7 @@ import { pageQuery } from '../../../core/http/routes/pagination';
 import { vmmKind } from '../../host/contract/vmm-kind';
 import { vendorData } from '../../image/contract/vendor-data';
 import { driveForms } from '../../network/contract/drive-forms';
+import { securityGroupRefs } from '../../network/contract/security-group.api';
 import { lock, metadata, tags } from './instance-labels';
 import { instanceStates } from './instance-states';
 import { maximum } from './instance-maximum';
@@ -99,6 +100,8 @@ export const createInstance = z.strictObject({
          * The guest's default route goes this way. At most one says so; without one it is the first network with NAT.
          */
         defaultRoute: z.boolean().nullish(),
+        /** Names or ids of the port's security groups; the project's `default` when missing. */
+        securityGroups: securityGroupRefs.nullish(),
       }),
     )
     .min(1)
@@ -258,7 +261,11 @@ export const updateInstance = z.strictObject({
 /** 202 of every slow verb: the object as it is now, and its task. */
 export const instanceWithTask = z.object({ instance, taskId: field.id }).meta({ id: 'InstanceWithTask' });
 /** Network by id or name; without an address the next free one. */
-export const attachPort = z.strictObject({ network: field.ref, address: z.ipv4().nullish() });
+export const attachPort = z.strictObject({
+  network: field.ref,
+  address: z.ipv4().nullish(),
+  securityGroups: securityGroupRefs.nullish(),
+});
 export const portWithTask = instanceWithTask.extend({ portId: field.id }).meta({ id: 'PortWithTask' });
 export const attachVolume = z.strictObject({ volume: field.ref, readonly: z.boolean().default(false) });
 export const attachedVolumeWithTask = instanceWithTask

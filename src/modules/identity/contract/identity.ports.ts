@@ -14,6 +14,10 @@ export interface OwnedResources {
 export abstract class ProjectUsage {
   /** What the project still owns, by kind, at most `limit` of each named. */
   abstract resources(op: Op, projectId: string, limit: number): Promise<OwnedResources[]>;
+  /** Nobody owns anything of it any more, and it is being deleted: what it had of itself goes with it. */
+  gone(_op: Op, _projectId: string): Promise<void> {
+    return Promise.resolve();
+  }
 }
 
 /** Port: projects for other modules. */

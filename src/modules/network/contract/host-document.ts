@@ -3,6 +3,7 @@ import * as field from '../../../core/http/routes/fields';
 import { NotUnderstood } from '../../../core/m2m/verbs/not-understood';
 import type { OlderForm } from '../../../core/m2m/verbs/verb';
 import { hostUnderlay, networkOverlay } from './overlay-document';
+import { securityGroupDocument } from './security-group.document';
 
 const mac = z.string().regex(/^([0-9a-f]{2}:){5}[0-9a-f]{2}$/);
 
@@ -21,7 +22,14 @@ const nic = z.object({
 });
 
 /** One NIC of an instance on this host. The guest gets its first address by DHCP; the others are its own too. */
-const portDocument = nic.extend({ addresses: z.array(z.object({ subnetId: field.id, address: z.ipv4() })).min(1) });
+const portDocument = nic.extend({
+  addresses: z.array(z.object({ subnetId: field.id, address: z.ipv4() })).min(1),
+  /**
+   * Its groups: what their rules do not allow does not pass. Absent, as from management of before groups: it may send
+   * anything, and hears its own network.
+   */
+  securityGroups: z.array(field.id).optional(),
+});
 
 const subnetDocument = z.object({ id: field.id, cidr: z.cidrv4(), gateway: z.ipv4(), dns: z.array(z.ipv4()) });
 
@@ -65,6 +73,8 @@ const present = about.extend({
   routers: z.array(routerDocument),
   /** Absent: no network crosses to this host. */
   underlay: hostUnderlay.optional(),
+  /** Those of its ports, and those whose members their rules name. */
+  securityGroups: z.array(securityGroupDocument).optional(),
 });
 export type HostNetworkDocument = z.output<typeof present>;
 export type PortDocument = z.output<typeof portDocument>;

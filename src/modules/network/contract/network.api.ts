@@ -83,12 +83,17 @@ export const port = z
     position: z.number().int(),
     mac: z.string(),
     address: z.string(),
+    securityGroups: z.array(z.object({ id: field.id, name: z.string() })),
     state: z.enum(['down', 'active', 'error']),
     message: z.string(),
   })
   .meta({ id: 'Port' });
 export const networkListQuery = pageQuery.extend({ name: z.string().max(63).optional() });
-/** `network` and `instance` are ids. */
-export const portListQuery = pageQuery.extend({ network: field.id.optional(), instance: field.id.optional() });
+/** `network`, `instance` and `securityGroup` are ids. */
+export const portListQuery = pageQuery.extend({
+  network: field.id.optional(),
+  instance: field.id.optional(),
+  securityGroup: field.id.optional(),
+});
 export type Network = z.infer<typeof network>;
 export type Port = z.infer<typeof port>;

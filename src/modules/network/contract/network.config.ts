@@ -33,6 +33,14 @@ export const networkConfigSchema = z.strictObject({
   underlayAddress: z.union([z.literal(''), z.ipv4()]).default(''),
   /** UDP port over which networks cross, on all hosts. */
   overlayPort: z.number().int().min(1).max(65_535).default(4789),
+  /** The most that there may be of security groups. */
+  securityGroups: z
+    .strictObject({
+      rulesPerGroup: z.number().int().min(4).max(1000).default(100),
+      groupsPerPort: z.number().int().min(1).max(32).default(5),
+      groupsPerProject: z.number().int().min(1).max(1000).default(100),
+    })
+    .prefault({}),
   /** MTU of tenant networks, in bytes. The default leaves room for an overlay's header. */
   mtu: z.number().int().min(1280).max(9000).default(1450),
   /** Seconds before a released address may be given out again. */

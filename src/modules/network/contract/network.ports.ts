@@ -22,21 +22,26 @@ export interface WantedNic {
    * way out.
    */
   defaultRoute?: boolean;
+  /** Ids of the port's groups; absent: the project's default one. */
+  securityGroups?: string[];
+}
+
+/** A card that somebody asks for: networks and groups by name or id. */
+export interface AskedNic {
+  network: string;
+  address?: string;
+  defaultRoute?: boolean;
+  securityGroups?: string[];
 }
 
 /** Port (management half): addresses and per-host documents for instances. */
 export abstract class InstancePorts {
   /**
    * Resolves and checks networks for new cards, without writing: 404 for unknown, 409 `no_free_address`, 422 when the
-   * fixed address is outside or the default route cannot be. `path` says where the card of an index stands in what was
+   * fixed address is outside, the default route cannot be, or a group is none of the project's. `path` says where the card of an index stands in what was
    * asked.
    */
-  abstract check(
-    op: Op,
-    projectId: string,
-    nics: { network: string; address?: string; defaultRoute?: boolean }[],
-    path: (index: number) => string,
-  ): Promise<WantedNic[]>;
+  abstract check(op: Op, projectId: string, nics: AskedNic[], path: (index: number) => string): Promise<WantedNic[]>;
   /** One port per NIC on the host, in order. Idempotent per instance. 409 `no_free_address` / `address_in_use`. */
   abstract allocate(
     op: Op,

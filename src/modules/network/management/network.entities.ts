@@ -5,6 +5,7 @@ import { PortAddressEntity } from './ports/port-address.entity';
 import { PortEntity } from './ports/port.entity';
 import { RouterInterfaceEntity } from './routers/router-interface.entity';
 import { RouterEntity } from './routers/router.entity';
+import { securityGroupEntities } from './security-groups/security-group.entities';
 import { SubnetEntity } from './subnets/subnet.entity';
 
 export const networkEntities = [
@@ -16,4 +17,5 @@ export const networkEntities = [
   PortAddressEntity,
   AddressCooldownEntity,
   HostNetworkGenerationEntity,
+  ...securityGroupEntities,
 ];

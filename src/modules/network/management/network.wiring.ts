@@ -20,6 +20,8 @@ import { UnderlayRepository } from './overlay/underlay.repository';
 import { PortRepository } from './ports/port.repository';
 import { PostgresInstancePorts } from './ports/postgres-instance-ports';
 import { RouterRepository } from './routers/router.repository';
+import { SecurityGroupController } from './security-groups/security-group.controller';
+import { securityGroupParts } from './security-groups/security-group.parts';
 import { SubnetRepository } from './subnets/subnet.repository';
 import { RouterController } from './routers/router.controller';
 import { RouterService } from './routers/router.service';
@@ -51,6 +53,7 @@ const parts = [
   UnderlayRepository,
   OverlayRepository,
   OverlaySync,
+  ...securityGroupParts,
 ];
 
 export const networkWiring: ManagementWiring = {
@@ -59,7 +62,7 @@ export const networkWiring: ManagementWiring = {
     bind(InstancePorts).to(PostgresInstancePorts).inSingletonScope();
     bind(ProjectUsage).to(NetworkProjectUsage).inSingletonScope();
   },
-  controllers: [NetworkController, SubnetController, RouterController],
+  controllers: [NetworkController, SubnetController, RouterController, SecurityGroupController],
   workflows: [SyncHostWorkflow],
   services: [GuestEgressAgreement, OverlaySync],
   periodic: [GuestEgressAgreement, StaleHostsReconciler, OverlaySync],

@@ -23,6 +23,23 @@ const overlay = z.object({
   vni: z.number().int(),
   remotes: z.array(z.object({ mac: z.string(), addresses: z.array(z.string()), host: z.string() })),
 });
+const groups = z.array(
+  z.object({
+    id: z.string(),
+    rules: z.array(
+      z.object({
+        direction: z.enum(['ingress', 'egress']),
+        ethertype: z.enum(['ipv4', 'ipv6']),
+        protocol: z.number().int().nullable(),
+        ports: z.object({ min: z.number().int(), max: z.number().int() }).nullable(),
+        icmp: z.object({ type: z.number().int(), code: z.number().int().nullable() }).nullable(),
+        cidr: z.string().nullable(),
+        group: z.string().nullable(),
+      }),
+    ),
+    members: z.array(z.object({ networkId: z.string(), addresses: z.array(z.string()) })),
+  }),
+);
 
 /** The document that the host was last given, as it lies on the disk. */
 const documentRecord = z.object({
@@ -30,7 +47,12 @@ const documentRecord = z.object({
   networks: z.array(
     segment.extend({
       subnets: z.array(z.object({ id: z.string(), cidr: z.string(), gateway: z.string(), dns: z.array(z.string()) })),
-      ports: z.array(nic.extend({ addresses: z.array(z.object({ subnetId: z.string(), address: z.string() })) })),
+      ports: z.array(
+        nic.extend({
+          addresses: z.array(z.object({ subnetId: z.string(), address: z.string() })),
+          securityGroups: z.array(z.string()).optional(),
+        }),
+      ),
       overlay: overlay.optional(),
     }),
   ),
@@ -43,6 +65,7 @@ const documentRecord = z.object({
   ),
   egress,
   underlay: z.object({ address: z.string(), port: z.number().int() }).optional(),
+  securityGroups: groups.optional(),
 });
 
 /** Of when a network was a subnet and a router too. */
@@ -62,7 +85,8 @@ const first = z.object({
 
 export const documentForm: RecordForm<HostNetworkDocument> = {
   name: 'network document',
-  version: 2,
+  // 3: with the groups of ports, whom an agent of before would take for ports that hear all of their network.
+  version: 3,
   schema: documentRecord,
-  upgrades: { 1: (old) => ({ ...ofFirstRevision(first.parse(old)) }) },
+  upgrades: { 1: (old) => ({ ...ofFirstRevision(first.parse(old)) }), 2: (old) => old },
 };

@@ -132,7 +132,7 @@ describe('the agent with the simulated driver', () => {
 
   it.each([
     ['cannot be read', '{"gen', 'unreadable'],
-    ['is of a newer agent', '{"version":3,"generation":9,"meshes":[]}', 'newer'],
+    ['is of a newer agent', '{"version":4,"generation":9,"meshes":[]}', 'newer'],
   ])('leaves networks alone when the document %s, and takes the next one', async (_what, text, kind) => {
     const file = join(dir, 'state', 'network', 'document.json');
     writeFileSync(file, text);

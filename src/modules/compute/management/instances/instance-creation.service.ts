@@ -182,10 +182,11 @@ export class InstanceCreation {
         'too_long',
         `User data may have ${maxUserDataBytes} bytes at most; this has ${userDataBytes}.`,
       );
-    const wanted = input.networks.map(({ network, address, defaultRoute }) => ({
+    const wanted = input.networks.map(({ network, address, defaultRoute, securityGroups }) => ({
       network,
       ...(address != null && { address }),
       ...(defaultRoute === true && { defaultRoute }),
+      ...(securityGroups != null && { securityGroups }),
     }));
     // None needs another's result: they leave together, and what is wrong is told in this order.
     const [, , flavor, image, nics, sshKeys] = await atOnce(

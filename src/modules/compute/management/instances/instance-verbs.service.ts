@@ -142,11 +142,11 @@ export class InstanceVerbs {
   async attachPort(
     op: Op,
     of: Of,
-    { network, address }: z.output<typeof attachPort>,
+    { network, address, securityGroups }: z.output<typeof attachPort>,
   ): Promise<Accepted & { portId: string }> {
     const instance = await this.lock(op, of);
     await this.refuse(op, instance, 'attach-port');
-    const asked = [{ network, ...(address != null && { address }) }];
+    const asked = [{ network, ...(address != null && { address }), ...(securityGroups != null && { securityGroups }) }];
     const [nic] = await this.ports.check(op, instance.projectId, asked, () => 'body');
     if (!nic) throw new Error('one card in, one out');
     if ((await this.portsOf(op, instance)).length >= mostPorts)

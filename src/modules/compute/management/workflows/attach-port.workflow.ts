@@ -12,7 +12,11 @@ import { InstanceSteps } from './instance-steps';
 const input = z.strictObject({
   instanceId: field.id,
   portId: field.id,
-  nic: z.strictObject({ networkId: field.id, address: z.ipv4().optional() }),
+  nic: z.strictObject({
+    networkId: field.id,
+    address: z.ipv4().optional(),
+    securityGroups: z.array(field.id).optional(),
+  }),
 });
 type Input = z.output<typeof input>;
 
@@ -47,7 +51,11 @@ export class AttachPortWorkflow extends Workflow<Input> {
         addPort(
           ports,
           (c) => c.out.begin,
-          ({ nic: { networkId, address } }) => ({ networkId, ...(address !== undefined && { address }) }),
+          ({ nic: { networkId, address, securityGroups } }) => ({
+            networkId,
+            ...(address !== undefined && { address }),
+            ...(securityGroups && { securityGroups }),
+          }),
         ),
       )
       .remote(

@@ -89,6 +89,7 @@ export class ProjectService extends Projects {
         owned.flatMap(({ first }) => first),
         count,
       );
+    for (const usage of this.usages) await usage.gone(op, project.id);
     await this.projects.delete(op, project.id);
     await this.publish(op, 'project.deleted', project);
   }

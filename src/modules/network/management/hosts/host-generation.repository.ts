@@ -17,7 +17,7 @@ export class HostGenerationRepository {
   async next(op: Op, hostId: string, egressDigest: string): Promise<{ generation: number; crosses: boolean }> {
     const rows: { generation: string; crosses: boolean }[] = await op.query(
       `INSERT INTO host_network_generation AS g (host_id, generation, egress_digest) VALUES ($1, 1, $2)
-       ON CONFLICT (host_id) DO UPDATE SET generation = g.generation + 1, egress_digest = $2, changed_at = now()
+       ON CONFLICT (host_id) DO UPDATE SET generation = g.generation + 1, egress_digest = $2, changed_at = now(), behind = false
        RETURNING generation, EXISTS (SELECT 1 FROM host_underlay u WHERE u.host_id = $1 AND u.usable) AS crosses`,
       [hostId, egressDigest],
     );

@@ -30,6 +30,8 @@ import { newSubnet } from '../subnets/new-subnet';
 import type { SubnetEntity } from '../subnets/subnet.entity';
 import { SubnetRepository } from '../subnets/subnet.repository';
 import { PortRepository } from '../ports/port.repository';
+import { presentPort } from '../ports/present-port';
+import { PortGroups } from '../security-groups/port-groups';
 
 /** Networks and the view of ports, for users. */
 @injectable()
@@ -41,6 +43,7 @@ export class NetworkService {
     @inject(PortRepository) private readonly ports: PortRepository,
     @inject(NetworkEvents) private readonly events: NetworkEvents,
     @inject(Projects) private readonly projects: Projects,
+    @inject(PortGroups) private readonly groups: PortGroups,
     @inject(Config) private readonly config: Config,
     @multiInject(NetworkUsage) @optional() private readonly usages: NetworkUsage[] = [],
   ) {}
@@ -60,6 +63,8 @@ export class NetworkService {
         : newSubnet({ name, cidr: input.subnet, gateway, dns, member: 'subnet' }, network, linkPool, createdAt);
     await this.projects.hold(op, projectId);
     if (!(await this.networks.insert(op, network))) throw nameTaken('network', name);
+    // Seen, and its rules changed, before the first port is there.
+    await this.groups.ensureDefault(op, projectId);
     if (subnet) await this.subnets.insert(op, subnet);
     const router = subnet && nat ? await this.giveWayOut(op, network, subnet) : null;
     const presented = this.present({ ...network, subnets: subnet ? [{ ...subnet, used: 0 }] : [], router });
@@ -140,18 +145,7 @@ export class NetworkService {
     const operator = seesHosts(access.principal);
     const page = await this.ports.list(op, projectId === undefined ? access.projects : [projectId], query);
     return {
-      items: page.rows.map((p) => ({
-        id: p.id,
-        projectId: p.projectId,
-        networkId: p.networkId,
-        network: p.network,
-        instanceId: p.instanceId,
-        position: p.position,
-        mac: p.mac,
-        address: p.address,
-        state: p.state,
-        message: operator || p.message === '' ? p.message : 'Its host could not set it up. An administrator sees why.',
-      })),
+      items: page.rows.map((p) => presentPort(p, operator)),
       next: page.next,
     };
   }

@@ -20,7 +20,8 @@ const againMs = 500;
 
 /**
  * Keeps hosts that share networks at one: who changes ports of a network says so in its own transaction, in one row; here
- * every other host of the network is given its newest document. One task per host at a time, and however much changes
+ * every other host of the network is given its newest document, and every host that is behind a change of security
+ * groups. One task per host at a time, and however much changes
  * meanwhile, one more after it.
  */
 @injectable()
@@ -111,6 +112,7 @@ export class OverlaySync extends Service implements PeriodicWorks {
   private async passOn(): Promise<void> {
     const { op } = this.database;
     const more = await this.overlays.fold(op);
+    await this.overlays.foldBehind(op);
     const due = await this.overlays.due(op);
     if (more) this.soon(gatherMs);
     if (due.length === 0) return;

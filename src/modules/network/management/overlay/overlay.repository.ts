@@ -79,6 +79,20 @@ export class OverlayRepository {
     return row?.taken === batch;
   }
 
+  /**
+   * Hosts that are behind a change of security groups are due too, unless a task is on its way that was started for it; a
+   * minute later it counts as lost.
+   */
+  async foldBehind(op: Op): Promise<void> {
+    await op.query(
+      `INSERT INTO host_network_due AS d (host_id, since)
+       SELECT host_id, clock_timestamp() FROM host_network_generation
+        WHERE behind AND (asked_at IS NULL OR asked_at < now() - interval '60 seconds') ORDER BY 1
+       ON CONFLICT (host_id) DO UPDATE SET since = excluded.since
+        WHERE d.since < (SELECT g.changed_at FROM host_network_generation g WHERE g.host_id = excluded.host_id)`,
+    );
+  }
+
   /** Hosts that wait. Those that were given a document since, for whatever reason, wait no longer. */
   async due(op: Op): Promise<DueHost[]> {
     await op.query(
@@ -100,5 +114,6 @@ export class OverlayRepository {
   /** The task that gives the host its document. */
   async started(op: Op, hostId: string, task: string): Promise<void> {
     await op.query('UPDATE host_underlay SET sync_task = $2 WHERE host_id = $1', [hostId, task]);
+    await op.query('UPDATE host_network_generation SET asked_at = now() WHERE host_id = $1 AND behind', [hostId]);
   }
 }

@@ -1,6 +1,6 @@
 import { injectable } from 'inversify';
 import { Conditions } from '../../../../core/db/rows/conditions';
-import { keysetPage, newestFirst, type Sql, sqlOf } from '../../../../core/db/rows/keyset';
+import { keysetPage, newestFirst, rowsInOrder, type Sql, sqlOf } from '../../../../core/db/rows/keyset';
 import { countRows, findRows } from '../../../../core/db/rows/rows';
 import type { z } from 'zod';
 import type { Op } from '../../../../core/db/rows/op';
@@ -16,6 +16,19 @@ export interface PortState {
   state: 'active' | 'error';
   message: string;
 }
+
+export type ShownPort = PortEntity & { network: string; groups: { id: string; name: string }[] };
+
+/** What is read of ports that are shown. */
+const shown = {
+  alias: 'p',
+  also: {
+    network: sqlOf<string>('(SELECT name FROM network WHERE id = p.network_id)'),
+    groups: sqlOf<{ id: string; name: string }[]>(
+      `(SELECT coalesce(json_agg(json_build_object('id', g.id, 'name', g.name) ORDER BY g.name, g.id), '[]') FROM port_security_group s JOIN security_group g ON g.id = s.group_id WHERE s.port_id = p.id)`,
+    ),
+  },
+};
 
 @injectable()
 export class PortRepository {
@@ -86,11 +99,17 @@ export class PortRepository {
     return countRows(op, PortEntity, { projectId });
   }
 
+  /** As it is shown. */
+  async oneShown(op: Op, id: string): Promise<ShownPort | null> {
+    const found = new Conditions().equal('p.id', id);
+    return (await rowsInOrder(op, PortEntity, found, { ...shown, order: 'p.id', limit: 1 }))[0] ?? null;
+  }
+
   list(
     op: Op,
     projects: 'all' | readonly string[],
     query: z.output<typeof portListQuery>,
-  ): Promise<{ rows: (PortEntity & { network: string })[]; next: string | null }> {
+  ): Promise<{ rows: ShownPort[]; next: string | null }> {
     const found = new Conditions()
       .within('p.project_id', projects)
       .equal('p.network_id', query.network)
@@ -101,10 +120,13 @@ export class PortRepository {
         addresses: ['p.address'],
         macs: ['p.mac'],
       });
+    if (query.securityGroup !== undefined)
+      found.add(
+        `EXISTS (SELECT 1 FROM port_security_group s WHERE s.port_id = p.id AND s.group_id = ${found.bind(query.securityGroup)})`,
+      );
     return keysetPage(op, PortEntity, found, {
       ...newestFirst,
-      alias: 'p',
-      also: { network: sqlOf<string>('(SELECT name FROM network WHERE id = p.network_id)') },
+      ...shown,
       limit: query.limit,
       cursor: query.cursor,
     });

@@ -10,10 +10,11 @@ import { looksLikeId } from '../../../../core/http/routes/fields';
 import { PermanentError } from '../../../../core/workflow/definition/workflow-error';
 import { contains, parseIpv4, parseSubnet, usableCount } from '../../contract/ipv4';
 import type { NetworkConfig } from '../../contract/network.config';
-import { InstancePorts, type InstancePort, type WantedNic } from '../../contract/network.ports';
+import { type AskedNic, InstancePorts, type InstancePort, type WantedNic } from '../../contract/network.ports';
 import type { HostNetworkDocument } from '../../contract/host-document';
 import type { NetworkApplyResult } from '../../contract/network.verbs';
 import { AddressRepository, type NewPort } from './address.repository';
+import { PortGroups } from '../security-groups/port-groups';
 import { digestOf, GuestEgress } from '../hosts/guest-egress';
 import { HostGenerationRepository } from '../hosts/host-generation.repository';
 import { gatewayMacOf, randomMac } from './macs';
@@ -84,6 +85,7 @@ export class PostgresInstancePorts extends InstancePorts {
     private readonly addresses: AddressRepository,
     private readonly generations: HostGenerationRepository,
     private readonly egress: GuestEgress,
+    private readonly groups: PortGroups,
     private readonly config: Config,
     private readonly overlays: OverlayRepository,
   ) {
@@ -93,7 +95,7 @@ export class PostgresInstancePorts extends InstancePorts {
   override async check(
     op: Op,
     projectId: string,
-    nics: { network: string; address?: string; defaultRoute?: boolean }[],
+    nics: AskedNic[],
     path: (index: number) => string,
   ): Promise<WantedNic[]> {
     const checked: WantedNic[] = [];
@@ -119,8 +121,12 @@ export class PostgresInstancePorts extends InstancePorts {
         if (checked.some((other) => other.defaultRoute === true))
           throw unprocessable(at, 'several_default_routes', 'A guest has one default route: ask for it on one card.');
       }
+      const groups =
+        nic.securityGroups &&
+        (await this.groups.resolve(op, projectId, nic.securityGroups, `${path(index)}.securityGroups`));
       checked.push({
         networkId: network.id,
+        ...(groups && { securityGroups: groups }),
         ...(nic.address !== undefined && { address: nic.address }),
         ...(nic.defaultRoute === true && { defaultRoute: true }),
       });
@@ -176,7 +182,7 @@ export class PostgresInstancePorts extends InstancePorts {
           position,
           defaultRoute: nic.defaultRoute === true,
         },
-        nic.address,
+        nic,
       );
     }
     return made;
@@ -202,10 +208,11 @@ export class PostgresInstancePorts extends InstancePorts {
     if (made) return presentPort(made, network.name);
     const position = 1 + Math.max(-1, ...present.map((port) => port.position));
     const port = { ...of, id: portId, networkId: network.id, position, defaultRoute: nic.defaultRoute === true };
-    return this.make(op, { ...network, subnets }, port, nic.address);
+    return this.make(op, { ...network, subnets }, port, nic);
   }
 
   override async release(op: Op, instanceId: string, portId?: string): Promise<void> {
+    await this.groups.moving(op, { instanceId, portId }, false);
     await this.addresses.release(
       op,
       instanceId,
@@ -233,6 +240,10 @@ export class PostgresInstancePorts extends InstancePorts {
   ): Promise<HostNetworkDocument> {
     if (!op.inTransaction) throw new Error('a host document is made in a transaction');
     const egress = await this.egress.document(op);
+    if (change)
+      await ('attach' in change
+        ? this.groups.moving(op, { instanceId: change.attach }, true)
+        : this.groups.moving(op, { portId: change.detach }, false));
     // The generation's row is locked first: the ports are those that whoever had it has left.
     const [{ generation, crosses }, , ports, addresses] = await atOnce(
       this.generations.next(op, hostId, digestOf(egress)),
@@ -247,6 +258,7 @@ export class PostgresInstancePorts extends InstancePorts {
       this.routers.ofNetworks(op, used),
       crosses ? this.overlays.of(op, hostId, used) : null,
     );
+    const { groups, ofPort } = await this.groups.documents(op, hostId, generation, ports, networks);
     const outside = new Set(routers.filter((r) => r.snat).flatMap((r) => r.interfaces.map((i) => i.networkId)));
     // All ports of an instance are on its host, so this document knows them all.
     const out = waysOut(ports.map((p) => ({ ...p, nat: outside.has(p.networkId) })));
@@ -258,6 +270,7 @@ export class PostgresInstancePorts extends InstancePorts {
       ...(overlay && {
         underlay: { address: overlay.address, port: this.config.section<NetworkConfig>('network').overlayPort },
       }),
+      securityGroups: groups,
       networks: networks.map((n) => ({
         id: n.id,
         gatewayMac: gatewayMacOf(n.id),
@@ -277,6 +290,7 @@ export class PostgresInstancePorts extends InstancePorts {
             hostname: p.hostname,
             position: p.position,
             defaultRoute: out.has(p.id),
+            securityGroups: ofPort.get(p.id) ?? [],
           })),
       })),
     };
@@ -311,10 +325,11 @@ export class PostgresInstancePorts extends InstancePorts {
     op: Op,
     network: NetworkEntity & { subnets: readonly UsedSubnet[] },
     port: Omit<NewPort, 'mac'>,
-    address: string | undefined,
+    { address, securityGroups }: WantedNic,
   ): Promise<InstancePort> {
     const given =
       address === undefined ? await this.next(op, network, port) : await this.exactly(op, network, port, address);
+    await this.groups.join(op, port, securityGroups);
     return { id: port.id, networkId: network.id, network: network.name, ...given };
   }
 

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import * as field from '../../../../core/http/routes/fields';
 import { defineWorkflow, Workflow } from '../../../../core/workflow/definition/definition';
 import { InstancePorts } from '../../contract/network.ports';
+import { HostGenerationRepository } from '../hosts/host-generation.repository';
 import { applyNetwork } from '../../contract/network.steps';
 
 const input = z.strictObject({ hostId: field.id });
@@ -13,7 +14,7 @@ type Input = z.output<typeof input>;
 export class SyncHostWorkflow extends Workflow<Input> {
   readonly definition;
 
-  constructor(ports: InstancePorts) {
+  constructor(ports: InstancePorts, generations: HostGenerationRepository) {
     super();
     this.definition = defineWorkflow<Input>('host.sync-network', {
       version: 1,
@@ -28,6 +29,8 @@ export class SyncHostWorkflow extends Workflow<Input> {
       .tx('record-ports', {
         title: 'Record what the host reports',
         run: async (c) => {
+          const { generation } = c.out['apply-network'];
+          await generations.report(c.op, c.input.hostId, generation);
           await ports.applied(c.op, c.out['apply-network']);
           return {};
         },

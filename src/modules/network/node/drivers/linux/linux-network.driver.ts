@@ -26,7 +26,7 @@ import { LinuxStateStore, type LinuxState } from './linux-state.store';
 import * as names from './names';
 import { bringOverlay } from './overlay-entries';
 import { execIn, ipBatch, listNetns, namesArePrivate } from './netns';
-import { dropTable, listedHash, loadTables, tablesHash } from './nft';
+import { dropTable, elementHashes, listedHash, loadElements, loadTables, shapeHash, tablesHash } from './nft';
 import { nameServers } from './dhcp-plan';
 import { assignLinks, inPool, planHost, type Plan, type WantedNamespace, waysOutHere } from './plan';
 import { hostResolvers } from './resolvers';
@@ -315,8 +315,17 @@ export class LinuxNetworkDriver extends NetworkDriver {
       return;
     if (known?.want === want) this.log.info({ netns: name }, 'repairing packet filter');
     delete pass.state.tables[name];
-    await loadTables(wanted.netns, wanted.tables);
-    pass.state.tables[name] = { want, listed: (await listedHash(wanted.netns, wanted.tables)) ?? '' };
+    const shape = shapeHash(wanted.tables);
+    // Members of groups alone: the rules stay, if they are what they were.
+    if (
+      known?.want !== want &&
+      known?.shape === shape &&
+      (await listedHash(wanted.netns, wanted.tables)) === known.listed
+    )
+      await loadElements(wanted.netns, wanted.tables, known.sets);
+    else await loadTables(wanted.netns, wanted.tables);
+    const listed = (await listedHash(wanted.netns, wanted.tables)) ?? '';
+    pass.state.tables[name] = { want, listed, shape, sets: elementHashes(wanted.tables) };
   }
 
   private async dropHostTable(pass: Pass): Promise<void> {

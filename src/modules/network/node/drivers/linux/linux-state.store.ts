@@ -9,8 +9,19 @@ import { formatRecord, parseRecord, type RecordForm } from '../../../../../core/
 const stateRecord = z.object({
   /** Index of each network's link in the link pool. */
   links: z.record(z.string(), z.number().int()),
-  /** Per namespace: hash of the tables as written, and their fingerprint as the kernel lists them. */
-  tables: z.record(z.string(), z.object({ want: z.string(), listed: z.string() })),
+  /**
+   * Per namespace: hash of the tables as written, and their fingerprint as the kernel lists them; hash of all but the
+   * elements of sets that change by themselves, and hashes of these.
+   */
+  tables: z.record(
+    z.string(),
+    z.object({
+      want: z.string(),
+      listed: z.string(),
+      shape: z.string().default(''),
+      sets: z.record(z.string(), z.string()).default({}),
+    }),
+  ),
   /**
    * Addresses that names of the cloud's machines had when they were last found: without a name server they still hold.
    */

@@ -1,4 +1,8 @@
 import type { NetworkDocument, PortDocument, SubnetDocument } from '../../../contract/host-document';
+import type { SecurityGroupDocument } from '../../../contract/security-group.document';
+import { groupFilter, hasGroups, type GroupFilter } from './group-rules';
+import { fromGuest, metadataAddress, toGuest, type InstanceNic } from './instance-nic';
+import { anyOf, chain, type NftTable } from './nft-table';
 import type { GuestWall } from './guest-wall';
 import {
   conntrackZone,
@@ -12,42 +16,8 @@ import {
   vethName,
 } from './names';
 
-/** The metadata service's address; link-local addresses are never routed. */
-export const metadataAddress = '169.254.169.254';
-
-/** One table, replaced as a whole in one nft transaction. nft 1.0.6 wants every closing brace on a line of its own. */
-export interface NftTable {
-  family: 'bridge' | 'inet';
-  name: string;
-  body: string[];
-}
-
-/** The input of `nft -f` that replaces the tables: all of it holds, or nothing changes. */
-export const renderTables = (tables: readonly NftTable[]): string =>
-  tables
-    .flatMap((t) => [
-      `table ${t.family} ${t.name}`,
-      `delete table ${t.family} ${t.name}`,
-      `table ${t.family} ${t.name} {`,
-      ...t.body,
-      '}',
-    ])
-    .join('\n') + '\n';
-
-/** One of these, as nft writes it. */
-const anyOf = (values: readonly string[]): string => {
-  const [only, ...more] = values;
-  return only !== undefined && more.length === 0 ? only : `{ ${values.join(', ')} }`;
-};
-
-const chain = (name: string, rules: string[]): string[] => [`chain ${name} {`, ...rules, '}'];
-
-/**
- * Marks of frames by direction, set in the bridge table and read in the `inet` one, which sees only the bridge as
- * interface.
- */
-const fromGuest = '0x1';
-const toGuest = '0x2';
+export { metadataAddress, type InstanceNic } from './instance-nic';
+export { renderTables, type NftTable } from './nft-table';
 
 const addressesOf = (port: PortDocument): string => anyOf(port.addresses.map(({ address }) => address));
 
@@ -73,20 +43,29 @@ const inRules = (port: PortDocument, network: NetworkDocument): string[] => [
   'drop',
 ];
 
-export interface InstanceNic {
-  port: PortDocument;
-  network: NetworkDocument;
-  /** Subnets whose guests may open connections to it: its network's, and those that a router joins them with. */
-  neighbours: readonly SubnetDocument[];
-}
+/**
+ * Of ports whose groups are not said, as by management of before groups: out is allowed; in only answers and new
+ * connections from the same network, and from subnets joined with it. DHCP is broadcast and so never `established`: it passes as traffic of the network.
+ */
+const withoutGroups = ({ port, network, joined }: InstanceNic): string[] => {
+  const neighbours = [...network.subnets.map(({ cidr }) => cidr), ...joined.flatMap(({ subnets }) => subnets)];
+  const nic = `iifname "${portBridgeName(port.id)}"`;
+  return [
+    `${nic} ct state established,related accept`,
+    `${nic} meta mark ${fromGuest} accept`,
+    `${nic} meta mark ${toGuest} ip saddr ${anyOf(neighbours)} accept`,
+  ];
+};
 
 /**
- * What a guest may send and receive. The bridge table: its own MAC and address only (frames and ARP), DHCP from the
- * network's own service only, IPv4 and ARP only (so no router advertisements, no VLAN tags). The `inet` table,
- * stateful: out is allowed; in only answers and new connections from the same network, and from subnets joined with it. DHCP is broadcast and so never
- * `established`: it passes as traffic of the network.
+ * What a guest may send and receive. The bridge table: its own MAC and addresses only (frames and ARP), DHCP from the
+ * network's own service only, IPv4 and ARP only (so no router advertisements, no VLAN tags). The `inet` table: what the
+ * groups of its ports allow.
  */
-export const instanceTables = (nics: readonly InstanceNic[]): NftTable[] => [
+export const instanceTables = (
+  nics: readonly InstanceNic[],
+  groups: readonly SecurityGroupDocument[] = [],
+): NftTable[] => [
   {
     family: 'bridge',
     name: 'vcs',
@@ -104,29 +83,29 @@ export const instanceTables = (nics: readonly InstanceNic[]): NftTable[] => [
       ]),
     ],
   },
-  {
-    family: 'inet',
-    name: 'vcs',
-    body: [
-      ...chain('zones', [
-        'type filter hook prerouting priority -300; policy accept;',
-        ...nics.map(({ port }) => `iifname "${portBridgeName(port.id)}" ct zone set ${conntrackZone(port.id)}`),
-      ]),
-      ...chain('forward', [
-        'type filter hook forward priority 0; policy drop;',
-        'ct state established,related accept',
-        'ct state invalid drop',
-        `meta mark ${fromGuest} accept`,
-        ...nics.map(
-          ({ port, neighbours }) =>
-            `iifname "${portBridgeName(port.id)}" meta mark ${toGuest} ip saddr ${cidrsOf(neighbours)} accept`,
-        ),
-      ]),
-      ...chain('input', ['type filter hook input priority 0; policy drop;']),
-      ...chain('output', ['type filter hook output priority 0; policy drop;']),
-    ],
-  },
+  instanceFilter(nics, groupFilter(nics, groups)),
 ];
+
+const instanceFilter = (nics: readonly InstanceNic[], groups: GroupFilter): NftTable => ({
+  family: 'inet',
+  name: 'vcs',
+  ...(groups.sets.length > 0 && { sets: groups.sets }),
+  body: [
+    ...groups.chains,
+    ...chain('zones', [
+      'type filter hook prerouting priority -300; policy accept;',
+      ...nics.map(({ port }) => `iifname "${portBridgeName(port.id)}" ct zone set ${conntrackZone(port.id)}`),
+    ]),
+    ...chain('forward', [
+      'type filter hook forward priority 0; policy drop;',
+      'ct state invalid drop',
+      ...nics.filter((nic) => !hasGroups(nic)).flatMap(withoutGroups),
+      ...groups.forward,
+    ]),
+    ...chain('input', ['type filter hook input priority 0; policy drop;']),
+    ...chain('output', ['type filter hook output priority 0; policy drop;']),
+  ],
+});
 
 const cidrsOf = (subnets: readonly SubnetDocument[]): string => anyOf(subnets.map(({ cidr }) => cidr));
 

@@ -215,7 +215,7 @@ describe('rules', () => {
   });
   it('deny new connections from outside the network', () =>
     expect(rules).toMatch(
-      /policy drop;\nct state established,related accept\nct state invalid drop\nmeta mark 0x1 accept\niifname "b\w+" meta mark 0x2 ip saddr 10.77.0.0\/24 accept\n\}/,
+      /policy drop;\nct state invalid drop\niifname "(b\w+)" ct state established,related accept\niifname "\1" meta mark 0x1 accept\niifname "\1" meta mark 0x2 ip saddr 10.77.0.0\/24 accept\n\}/,
     ));
 });
 

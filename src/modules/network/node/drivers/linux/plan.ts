@@ -5,6 +5,8 @@ import {
   type RouterDocument,
   routersByNetwork,
 } from '../../../contract/host-document';
+import type { SecurityGroupDocument } from '../../../contract/security-group.document';
+import { nicsByInstance } from './instance-nic';
 import type { HostUnderlay, NetworkOverlay } from '../../../contract/overlay-document';
 import type { GuestWall } from './guest-wall';
 import { planDhcp, subnetsOn, type WantedDhcp } from './dhcp-plan';
@@ -103,7 +105,12 @@ export const linkAddresses = (linkPool: string, index: number): { host: string; 
 /** How many links a pool holds. */
 const linkCapacity = (linkPool: string): number => 2 ** (31 - parseSubnet(linkPool).prefix);
 
-const instanceNamespace = (hash: string, instanceId: string, nics: InstanceNic[]): WantedNamespace => ({
+const instanceNamespace = (
+  hash: string,
+  instanceId: string,
+  nics: InstanceNic[],
+  groups: readonly SecurityGroupDocument[],
+): WantedNamespace => ({
   netns: names.instanceNetns(hash, instanceId),
   kind: 'instance',
   portIds: nics.map((n) => n.port.id),
@@ -134,7 +141,7 @@ const instanceNamespace = (hash: string, instanceId: string, nics: InstanceNic[]
     ['net.bridge.bridge-nf-call-iptables', '1'],
     ['net.bridge.bridge-nf-call-arptables', '0'],
   ],
-  tables: instanceTables(nics),
+  tables: instanceTables(nics, groups),
 });
 
 const overlayLinks = ({ mtu, overlay }: NetworkDocument, underlay: HostUnderlay | undefined): WantedLink[] =>
@@ -324,22 +331,6 @@ const onHost = (
 export const planHost = (document: HostNetworkDocument, options: PlanOptions): Plan => {
   const { networks, routed } = onHost(document);
   const routers = routersByNetwork(document);
-  const byInstance = new Map<string, InstanceNic[]>();
-  for (const network of networks) {
-    const joined = routed.find(({ router }) => router === routers.get(network.id));
-    const beside = joined ? joined.networks.flatMap((n) => subnetsOn(joined.router, n)) : [];
-    const neighbours = [
-      ...network.subnets,
-      ...beside.filter(({ id }) => !network.subnets.some((own) => own.id === id)),
-    ];
-    for (const port of network.ports) {
-      const nics = byInstance.get(port.instanceId) ?? [];
-      nics.push({ port, network, neighbours });
-      byInstance.set(port.instanceId, nics);
-    }
-  }
-  for (const nics of byInstance.values())
-    nics.sort((a, b) => a.port.position - b.port.position || a.port.id.localeCompare(b.port.id));
   return {
     namespaces: [
       hostNamespace(
@@ -347,7 +338,9 @@ export const planHost = (document: HostNetworkDocument, options: PlanOptions): P
         routed.filter(({ router }) => router.snat),
         crossingOf(document.underlay, networks),
       ),
-      ...[...byInstance].map(([instanceId, nics]) => instanceNamespace(options.hash, instanceId, nics)),
+      ...[...nicsByInstance(networks, document)].map(([instanceId, nics]) =>
+        instanceNamespace(options.hash, instanceId, nics, document.securityGroups ?? []),
+      ),
       ...networks.map((n) => networkNamespace(options.hash, n, routers.get(n.id), document.underlay)),
       ...routed.map((one) => routerNamespace(options, one)),
     ],
