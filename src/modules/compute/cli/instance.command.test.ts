@@ -15,7 +15,19 @@ describe('parseNetwork', () => {
       address: '10.0.0.5',
       defaultRoute: true,
     });
-    for (const bad of ['', ',address=1.2.3.4', 'n1,', 'n1,mac=x', 'n1,address=', 'n1,address=1.1.1.1,address=2.2.2.2'])
+    expect(parseNetwork('n1,security-group=web,security-group=db')).toEqual({
+      network: 'n1',
+      securityGroups: ['web', 'db'],
+    });
+    for (const bad of [
+      '',
+      'n1,security-group=',
+      ',address=1.2.3.4',
+      'n1,',
+      'n1,mac=x',
+      'n1,address=',
+      'n1,address=1.1.1.1,address=2.2.2.2',
+    ])
       expect(() => parseNetwork(bad)).toThrow(/--network/);
   });
 });
