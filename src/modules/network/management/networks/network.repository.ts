@@ -53,7 +53,7 @@ const held = {
 };
 
 /** A subnet as it is shown; `used`: its addresses that ports have. */
-export type ShownSubnet = Pick<SubnetEntity, 'id' | 'name' | 'cidr' | 'gateway' | 'dns'> & { used: number };
+type ShownSubnet = Pick<SubnetEntity, 'id' | 'name' | 'cidr' | 'gateway' | 'dns'> & { used: number };
 export type ShownNetwork = NetworkEntity & {
   subnets: ShownSubnet[];
   router: { id: string; name: string; snat: boolean } | null;
