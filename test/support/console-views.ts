@@ -11,6 +11,7 @@ export interface View {
 export interface Ids {
   instance: string;
   network: string;
+  router: string;
   user: string;
   host: string;
   project: string;
@@ -94,6 +95,10 @@ export const views: View[] = [
   dialog('network-new', 'networks?new=1'),
   { name: 'network', path: ({ network }) => `networks/${network}` },
   opened('network-edit', ({ network }) => `networks/${network}`, 'Edit'),
+  opened('subnet-new', ({ network }) => `networks/${network}`, 'Add subnet'),
+  { name: 'routers', path: () => 'routers' },
+  { name: 'router', path: ({ router }) => `routers/${router}` },
+  { name: 'router-new', path: () => 'routers?new=1' },
   { name: 'volumes', path: () => 'volumes' },
   dialog('volume-new', 'volumes?new=1'),
   { name: 'tasks', path: () => 'tasks' },

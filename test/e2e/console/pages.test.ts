@@ -11,6 +11,8 @@ import { ConsoleBrowser } from '../../support/console-browser';
 import { repositoryRoot } from '../../support/repository';
 import { bytes } from '../../../web/src/lib/format';
 import { flavorFormCases } from './flavor-form.suite';
+import { madeInForms } from './made-in-forms';
+import { routingCases } from './routing.suite';
 import { views, type Ids, type View } from '../../support/console-views';
 
 const minutes = 60_000;
@@ -52,11 +54,12 @@ describe('every page of the console', () => {
     );
     const image = await cloud.api.ok('POST', '/images?project=default', { name: 'unreachable', url: ownMachine });
     await cloud.api.ok('GET', `/tasks/${image.taskId}?wait=60s`);
-    const first = async (list: '/networks' | '/users' | '/hosts' | '/projects'): Promise<string> =>
+    const first = async (list: '/networks' | '/routers' | '/users' | '/hosts' | '/projects'): Promise<string> =>
       (await cloud.api.ok('GET', list)).items[0]?.id ?? '';
     ids = {
       instance: (await cloud.instance('steady')).id,
       network: await first('/networks'),
+      router: await first('/routers'),
       user: await first('/users'),
       host: await first('/hosts'),
       project: await first('/projects'),
@@ -137,37 +140,20 @@ describe('every page of the console', () => {
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await row(name).waitFor({ state: 'detached' });
   };
-  interface Form {
-    list: string;
-    fill: Record<string, string>;
-    button: string;
-    name: string;
-  }
-  it.each<Form>([
-    { list: 'flavors', fill: { Name: 'made-flavor', Memory: '1 GiB' }, button: 'Create flavor', name: 'made-flavor' },
-    {
-      list: 'networks',
-      fill: { Name: 'made-network', Subnet: '10.66.0.0/24', 'DNS servers': '1.1.1.1, 9.9.9.9' },
-      button: 'Create network',
-      name: 'made-network',
+  it.each(madeInForms)(
+    'makes one of its $list in a form, and deletes it by its name',
+    async ({ list, fill, button, name }) => {
+      await page.goto(browser.address(`${list}?new=1`));
+      const form = page.getByRole('dialog');
+      for (const [label, text] of Object.entries(fill)) await form.getByLabel(new RegExp(`^${label}`)).fill(text);
+      await form.getByRole('button', { name: button }).click();
+      await row(name).waitFor();
+      await remove(name);
     },
-    { list: 'projects', fill: { Name: 'made-project' }, button: 'Create project', name: 'made-project' },
-    {
-      list: 'users',
-      fill: { Name: 'made-user', Password: 'a long enough password' },
-      button: 'Create user',
-      name: 'made-user',
-    },
-  ])('makes one of its $list in a form, and deletes it by its name', async ({ list, fill, button, name }) => {
-    await page.goto(browser.address(`${list}?new=1`));
-    const form = page.getByRole('dialog');
-    for (const [label, text] of Object.entries(fill)) await form.getByLabel(new RegExp(`^${label}`)).fill(text);
-    await form.getByRole('button', { name: button }).click();
-    await row(name).waitFor();
-    await remove(name);
-  });
+  );
 
   flavorFormCases(() => ({ cloud, browser, page }));
+  routingCases(() => ({ cloud, browser, page }));
 
   it(
     'takes a member into a project and out of it, which the member sees at once',

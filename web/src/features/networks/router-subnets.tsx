@@ -35,7 +35,9 @@ export function RouterSubnets({ router, reason }: { router: Router; reason: stri
             <Th className="w-full">Name</Th>
             <Th>Addresses</Th>
             <Th>Network</Th>
-            <Th />
+            <Th>
+              <span className="sr-only">Actions</span>
+            </Th>
           </Head>
           <tbody>
             {router.subnets.map((s) => (

@@ -43,7 +43,9 @@ export function Subnets({ network, reason }: { network: Network; reason: string 
             <Th from="sm">Gateway</Th>
             <Th from="md">DNS</Th>
             <Th from="sm">Used</Th>
-            <Th />
+            <Th>
+              <span className="sr-only">Actions</span>
+            </Th>
           </Head>
           <tbody>
             {network.subnets.map((s) => (
