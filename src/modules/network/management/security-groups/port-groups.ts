@@ -10,7 +10,7 @@ import { BehindHosts } from './behind-hosts';
 import { GroupMembersRepository, type OfPorts } from './group-members.repository';
 import { SecurityGroupRepository } from './security-group.repository';
 
-export const defaultGroup = 'default';
+const defaultGroup = 'default';
 
 /** The groups of ports: which they are in, and what their hosts are told. */
 @injectable()

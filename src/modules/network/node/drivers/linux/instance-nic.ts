@@ -23,7 +23,7 @@ export interface InstanceNic {
   joined: readonly JoinedNetwork[];
 }
 
-export interface JoinedNetwork {
+interface JoinedNetwork {
   networkId: string;
   /** In CIDR form. */
   subnets: readonly string[];
