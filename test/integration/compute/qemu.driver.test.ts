@@ -31,7 +31,8 @@ if (spawnSync(binary, ['--version']).status !== 0) {
   afterAll(() => rm(cacheDir, { recursive: true, force: true }));
 
   driverContract('qemu', () => ({
-    make: () => new QemuDriver({ binary, accel, cacheDir, sandbox: testSandbox }, pino({ enabled: false })),
+    make: () =>
+      new QemuDriver({ binary, accel, vsock: true, cacheDir, sandbox: testSandbox }, pino({ enabled: false })),
     usesResources: true,
     hasProcesses: true,
     holdsDevices: true,

@@ -92,7 +92,10 @@ if (listener === null || !existsSync(vhostVsock) || spawnSync(binary, ['--versio
     const started: VmHandle[] = [];
     const consoles: SerialClient[] = [];
     const make = (): QemuDriver =>
-      new QemuDriver({ binary, accel, cacheDir: join(made, 'cache'), sandbox: testSandbox }, pino({ enabled: false }));
+      new QemuDriver(
+        { binary, accel, vsock: true, cacheDir: join(made, 'cache'), sandbox: testSandbox },
+        pino({ enabled: false }),
+      );
     beforeAll(async () => {
       made = await mkdtemp('/tmp/t-vmm-vsocks-');
       await chmod(made, 0o755);

@@ -69,6 +69,11 @@ export const computeConfigSchema = z.strictObject({
     .strictObject({
       /** Name on the PATH or absolute path. */
       binary: z.string().min(1).default('qemu-system-x86_64'),
+      /**
+       * Instances may have a vsock where the kernel has one for them. Off by itself: its guests reach what any program of
+       * the host listens with at AF_VSOCK, see docs/isolation.md.
+       */
+      vsock: z.boolean().default(false),
     })
     .prefault({}),
   /**

@@ -55,6 +55,8 @@ export interface QemuProbeOptions {
   accel: 'auto' | 'kvm' | 'tcg';
   /** Name or path of a virtiofsd. Absent or empty: looked for in the usual places. */
   virtiofsd?: string;
+  /** Guests may have a vsock of the host's kernel. */
+  vsock?: boolean;
   /** Where the outcome of the trial boot is kept. */
   cacheDir: string;
   /** Where firmware packages describe themselves, when not in QEMU's usual places. */
@@ -242,7 +244,7 @@ export const probeQemu = async (options: QemuProbeOptions): Promise<QemuFacts> =
     hasTpm(binary),
     hasDevice(binary, 'i6300esb'),
     hasDevice(binary, 'virtio-balloon-pci'),
-    hasVsock(binary),
+    options.vsock === true && hasVsock(binary),
     canLimitNics(),
     virtiofsdFor(binary, options.virtiofsd ?? ''),
   ]);

@@ -40,5 +40,5 @@ export const qemuEntry: VmmDriverEntry = {
   ],
   rank: ({ accel }) => (accel === 'kvm' ? 1 : 2),
   make: ({ config: { qemu, accel, virtiofsd }, cacheDir, sandbox, log }) =>
-    new QemuDriver({ binary: qemu.binary, accel, virtiofsd, cacheDir, sandbox }, log),
+    new QemuDriver({ binary: qemu.binary, vsock: qemu.vsock, accel, virtiofsd, cacheDir, sandbox }, log),
 };
