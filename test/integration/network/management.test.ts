@@ -175,6 +175,24 @@ describe('networks', () => {
 });
 
 describe('addresses', () => {
+  it('are given to many at once without any of them waiting for each other for ever', async () => {
+    const project = randomUUID();
+    const network = await f.create(project, { name: 'n', subnet: '10.2.0.0/22' });
+    const given = new Set<string>();
+    for (let round = 0; round < 5; round += 1) {
+      const made = await Promise.all(
+        Array.from({ length: 50 }, () => f.allocate(project, [{ networkId: network.id }, { networkId: network.id }])),
+      );
+      for (const port of made.flat()) given.add(port.address);
+    }
+    expect(given.size).toBe(500);
+    // The server counts what it broke up, whoever tried again afterwards.
+    await f.db.database.query('SELECT pg_stat_force_next_flush()');
+    expect(
+      await f.db.database.query('SELECT deadlocks::int FROM pg_stat_database WHERE datname = current_database()'),
+    ).toEqual([{ deadlocks: 0 }]);
+  });
+
   it.each(['10.1.0.0/29', '10.1.0.8/29', '192.168.0.240/28'])(
     'of %s are exactly as many as promised, under 50 parallel allocations',
     async (subnet) => {

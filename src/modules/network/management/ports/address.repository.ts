@@ -1,4 +1,5 @@
 import { injectable } from 'inversify';
+import { atOnce } from '../../../../core/db/at-once';
 import type { Op } from '../../../../core/db/rows/op';
 import type { PortEntity } from './port.entity';
 
@@ -43,17 +44,19 @@ const firstFree = (from: string): string => `
 @injectable()
 export class AddressRepository {
   /**
-   * Makes a port with the subnet's next free address, in one statement, which takes the subnet's lock until the
-   * transaction ends.
-   * @returns the address; `full` when there is none; `gone` when there is no such subnet; `again` when another port
-   *   has the MAC, or got the address while this waited for the lock: under the lock the next attempt sees that port
+   * Makes a port with the subnet's next free address, under the subnet's lock, which holds until the transaction ends. The
+   * lock is a statement of its own, that leaves with the other one: what is looked at is seen once the lock is there, and a
+   * statement that locked a row, waited and then changed it was seen to deadlock with another one.
+   * @returns the address; `full` when there is none; `gone` when there is no such subnet; `again` when another port has the
+   *   MAC
    */
   async allocate(op: Op, port: NewPort, subnetId: string): Promise<string | 'full' | 'gone' | 'again'> {
-    const rows: { picked: string | null; made: boolean; address: string | null }[] = await op.query(
+    const locked = op.query('SELECT 1 FROM subnet WHERE id = $1 FOR NO KEY UPDATE', [subnetId]);
+    const made = op.query<{ picked: string | null; made: boolean; address: string | null }>(
       `WITH s AS MATERIALIZED (
          SELECT id, host(gateway)::inet AS gateway, host(next_address)::inet AS start,
            (host(network(cidr))::inet + 1) AS first, host(broadcast(cidr))::inet AS last
-         FROM subnet WHERE id = $10 FOR NO KEY UPDATE
+         FROM subnet WHERE id = $10
        ), pick AS (
          SELECT coalesce((${firstFree('s.start')}), (${firstFree('s.first')})) AS address, s.id, s.first, s.last FROM s
        ), made AS (${newPort('pick.address', 'FROM pick WHERE pick.address IS NOT NULL')}
@@ -67,7 +70,7 @@ export class AddressRepository {
        SELECT host(pick.address) AS picked, EXISTS (SELECT 1 FROM made) AS made, (SELECT host(address) FROM given) AS address FROM pick`,
       [...valuesOf(port), subnetId],
     );
-    const [row] = rows;
+    const [, [row]] = await atOnce(locked, made);
     if (!row) return 'gone';
     if (row.picked === null) return 'full';
     if (row.made && row.address === null) await op.query('DELETE FROM port WHERE id = $1', [port.id]);
