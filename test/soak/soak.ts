@@ -56,6 +56,8 @@ export class Soak {
     const memory = new CollectedMemory(join(directory, 'memory'));
     const cloud = await TestCloud.start(`soak${plan.vmm.slice(0, 1)}`, {
       hosts: [host],
+      // Five cycles a second would have more addresses cool down than their network has.
+      managementEnv: { VC_STACK_MODULES__NETWORK__COOLDOWN_SECONDS: '1' },
       computeEnv: {
         ...memory.environment,
         VC_STACK_LOG__LEVEL: 'warn',
