@@ -12,6 +12,7 @@ export interface Ids {
   instance: string;
   network: string;
   router: string;
+  securityGroup: string;
   user: string;
   host: string;
   project: string;
@@ -99,6 +100,10 @@ export const views: View[] = [
   { name: 'routers', path: () => 'routers' },
   { name: 'router', path: ({ router }) => `routers/${router}` },
   { name: 'router-new', path: () => 'routers?new=1' },
+  { name: 'security-groups', path: () => 'security-groups' },
+  { name: 'security-group', path: ({ securityGroup }) => `security-groups/${securityGroup}` },
+  opened('security-group-rule-new', ({ securityGroup }) => `security-groups/${securityGroup}`, 'Add rule'),
+  dialog('security-group-new', 'security-groups?new=1'),
   { name: 'volumes', path: () => 'volumes' },
   dialog('volume-new', 'volumes?new=1'),
   { name: 'tasks', path: () => 'tasks' },

@@ -14,6 +14,12 @@ export const madeInForms: readonly Form[] = [
     button: 'Create network',
     name: 'made-network',
   },
+  {
+    list: 'security-groups',
+    fill: { Name: 'made-group' },
+    button: 'Create group',
+    name: 'made-group',
+  },
   { list: 'routers', fill: { Name: 'made-router' }, button: 'Create router', name: 'made-router' },
   { list: 'projects', fill: { Name: 'made-project' }, button: 'Create project', name: 'made-project' },
   {

@@ -13,6 +13,7 @@ import { bytes } from '../../../web/src/lib/format';
 import { flavorFormCases } from './flavor-form.suite';
 import { madeInForms } from './made-in-forms';
 import { routingCases } from './routing.suite';
+import { securityGroupCases } from './security-groups.suite';
 import { views, type Ids, type View } from '../../support/console-views';
 
 const minutes = 60_000;
@@ -54,12 +55,14 @@ describe('every page of the console', () => {
     );
     const image = await cloud.api.ok('POST', '/images?project=default', { name: 'unreachable', url: ownMachine });
     await cloud.api.ok('GET', `/tasks/${image.taskId}?wait=60s`);
-    const first = async (list: '/networks' | '/routers' | '/users' | '/hosts' | '/projects'): Promise<string> =>
-      (await cloud.api.ok('GET', list)).items[0]?.id ?? '';
+    const first = async (
+      list: '/networks' | '/routers' | '/security-groups' | '/users' | '/hosts' | '/projects',
+    ): Promise<string> => (await cloud.api.ok('GET', list)).items[0]?.id ?? '';
     ids = {
       instance: (await cloud.instance('steady')).id,
       network: await first('/networks'),
       router: await first('/routers'),
+      securityGroup: await first('/security-groups'),
       user: await first('/users'),
       host: await first('/hosts'),
       project: await first('/projects'),
@@ -154,6 +157,7 @@ describe('every page of the console', () => {
 
   flavorFormCases(() => ({ cloud, browser, page }));
   routingCases(() => ({ cloud, browser, page }));
+  securityGroupCases(() => ({ cloud, browser, page }));
 
   it(
     'takes a member into a project and out of it, which the member sees at once',

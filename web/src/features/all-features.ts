@@ -7,6 +7,7 @@ import { instances } from './instances/manifest';
 import { networks } from './networks/manifest';
 import { overview } from './overview/manifest';
 import { projects } from './projects/manifest';
+import { securityGroups } from './security-groups/manifest';
 import { sshKeys } from './ssh-keys/manifest';
 import { tasks } from './tasks/manifest';
 import { users } from './users/manifest';
@@ -18,6 +19,7 @@ export const allFeatures = new Features([
   instances,
   images,
   networks,
+  securityGroups,
   volumes,
   flavors,
   sshKeys,
