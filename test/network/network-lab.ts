@@ -23,6 +23,7 @@ interface Placed {
   network: string;
   project?: string;
   address?: string;
+  securityGroups?: readonly string[];
 }
 
 /**
@@ -72,13 +73,19 @@ export class NetworkLab {
   }
 
   /** An instance on that host, and an endpoint in the place of its guest, with its lease. */
-  async add(name: string, { host, network, project = 'default', address }: Placed): Promise<Endpoint> {
+  async add(name: string, { host, network, project = 'default', address, securityGroups }: Placed): Promise<Endpoint> {
     const { instance, taskId } = await this.cloud.api.ok('POST', `/instances?project=${project}`, {
       name,
       flavor: 'tiny',
       image: 'blank',
       host,
-      networks: [{ network, ...(address !== undefined && { address }) }],
+      networks: [
+        {
+          network,
+          ...(address !== undefined && { address }),
+          ...(securityGroups && { securityGroups: [...securityGroups] }),
+        },
+      ],
     });
     await this.cloud.settled(taskId);
     const endpoint = await Endpoint.open(

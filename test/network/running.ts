@@ -14,6 +14,11 @@ export class Running {
     await eventually(`${String(what)} in what a program says`, () => what.test(this.output));
   }
 
+  /** So far. */
+  get said(): string {
+    return this.output;
+  }
+
   get runs(): boolean {
     return this.child.exitCode === null && this.child.signalCode === null;
   }
