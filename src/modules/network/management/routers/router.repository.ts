@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { Conditions } from '../../../../core/db/rows/conditions';
 import { keysetPage, newestFirst, rowsInOrder, sqlOf } from '../../../../core/db/rows/keyset';
 import type { Op } from '../../../../core/db/rows/op';
-import { firstByName, removeRows, updateRow } from '../../../../core/db/rows/rows';
+import { removeRows, updateRow } from '../../../../core/db/rows/rows';
 import { violatedExclusion, violatedUnique } from '../../../../core/db/sql-state';
 import type { InUseBy } from '../../../../core/errors/in-use';
 import { conflict, nameTaken } from '../../../../core/errors/problem';
@@ -130,10 +130,14 @@ export class RouterRepository {
     await removeRows(op, RouterEntity, { id });
   }
 
-  /** Those of the project: how many, and the first by name. */
+  /** Those of the project that do not go with a network: how many, and the first by name. */
   async ofProject(op: Op, projectId: string, limit: number): Promise<{ count: number; first: InUseBy[] }> {
-    const { rows, count } = await firstByName(op, RouterEntity, { projectId }, limit);
-    return { count, first: rows.map(({ id, name }) => ({ kind: 'router', id, name })) };
+    const rows = await op.query<{ id: string; name: string; count: number }>(
+      `SELECT r.id, r.name, (count(*) OVER ())::int AS count FROM router r
+       WHERE r.project_id = $1 AND NOT EXISTS (SELECT 1 FROM network n WHERE n.id = r.with_network_id) ORDER BY r.name LIMIT $2`,
+      [projectId, limit],
+    );
+    return { count: rows[0]?.count ?? 0, first: rows.map(({ id, name }) => ({ kind: 'router', id, name })) };
   }
 
   /** No subnet of the network is on a router any more; the router that was made with it is gone when it has no other. */
