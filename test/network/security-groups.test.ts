@@ -6,8 +6,8 @@ jest.setTimeout(minutes);
 
 /** Milliseconds in which hosts hear of a group, with room for a loaded machine. */
 const soon = 10_000;
-/** The same of a host whose agent did not answer when it was told: its task tries again half a minute later at most. */
-const retried = 60_000;
+/** The same of a host whose agent did not answer when it was told: its task tries again within a quarter of one. */
+const retried = 30_000;
 
 describe('security groups across hosts', () => {
   let lab: NetworkLab;

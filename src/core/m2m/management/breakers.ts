@@ -6,6 +6,8 @@ import { CircuitBreaker, type BreakerState } from './circuit-breaker';
 @injectable()
 export class Breakers {
   private readonly byHost = new Map<string, CircuitBreaker>();
+  /** Which process of a node was heard last. */
+  private readonly boots = new Map<string, string>();
 
   constructor(private readonly config: Config) {}
 
@@ -27,7 +29,15 @@ export class Breakers {
     this.byHost.get(hostId)?.nudge();
   }
 
+  /** The node told of itself. When it is a new process of it, what did not answer was the one before. */
+  heard(hostId: string, boot: string): void {
+    if (this.boots.get(hostId) === boot) return;
+    this.boots.set(hostId, boot);
+    this.nudge(hostId);
+  }
+
   forget(hostId: string): void {
+    this.boots.delete(hostId);
     this.byHost.delete(hostId);
   }
 }

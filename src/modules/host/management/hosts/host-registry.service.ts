@@ -111,6 +111,7 @@ export class HostRegistry extends NodeRegistry {
     const row = await this.take(hostId, beat);
     if (!row) return (await this.hosts.exists(this.database.op, hostId)) ? 'stale' : 'unknown';
     this.remember(hostId, beat.endpoint);
+    this.breakers.heard(hostId, beat.boot);
     const clockOk = Math.abs(row.behindMs) <= this.config.section<HostConfig>('host').clockSkewMs;
     if (!row.heartbeatOk || clockOk !== row.clockOk)
       await this.transition(hostId, row.heartbeatOk, clockOk, row.behindMs);
