@@ -22,11 +22,10 @@ const host = 'h1';
 const mebibyte = 2 ** 20;
 const bootMs = 180_000;
 /**
- * After so many cycles what fills once is full: connections, caches, compiled code, and the pages that V8 takes for itself,
- * of which an agent that did 400 cycles was seen to have between 233 and 311 MiB, and no more 600 cycles later. From there
- * on everything must stay as it is.
+ * After so many cycles what fills once is full: connections, caches, compiled code. From there on everything must stay
+ * as it is.
  */
-const warmUpOf = (cycles: number): number => Math.max(2, Math.ceil(cycles / 2));
+const warmUpOf = (cycles: number): number => Math.max(2, Math.ceil(cycles / 5));
 /**
  * What the agent keeps for a while goes by itself: results in its journal until management says that their tasks are over
  * (asked once a minute), connections that nobody uses.
@@ -34,7 +33,7 @@ const warmUpOf = (cycles: number): number => Math.max(2, Math.ceil(cycles / 2));
 const settleMs = 150_000;
 /** Beyond what a collected heap differs by from time to time. A leak of a kilobyte per cycle shows in 2,000. */
 const heapSlackBytes = 2 * mebibyte;
-/** Pages that V8 and the allocator keep for themselves. */
+/** Pages that the allocator keeps for itself. */
 const residentSlackBytes = 40 * mebibyte;
 
 /** Creates instances that boot, stops and deletes them, over and over, and compares what their host's agent then holds. */

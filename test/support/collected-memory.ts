@@ -20,7 +20,7 @@ export class CollectedMemory {
     };
   }
 
-  /** Heap and what lies beside it, and all that is resident. Bytes. */
+  /** Heap and what lies beside it, and what is resident but for pages that the heap ever had. Bytes. */
   async of(pid: number): Promise<{ heapBytes: number; residentBytes: number }> {
     this.asked += 1;
     process.kill(pid, 'SIGUSR2');

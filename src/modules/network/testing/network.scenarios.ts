@@ -8,12 +8,12 @@ export const networkScenarios: Scenarios = {
       const known = (await cloud.query<{ id: string }>(`SELECT id FROM task WHERE type = 'host.sync-network'`)).map(
         (row) => row.id,
       );
-      await cloud.api.ok('PATCH', '/networks/net?project=default', { dns: ['192.0.2.53'] });
+      await cloud.api.ok('PATCH', '/subnets/net?project=default', { dns: ['192.0.2.53'] });
       const [task] = await cloud.query<{ id: string }>(
         `SELECT id FROM task WHERE type = 'host.sync-network' AND created_by <> 'system' AND id <> ALL($1::uuid[])`,
         [known],
       );
-      if (!task) throw new Error('the change of the network started no task');
+      if (!task) throw new Error('the change of the subnet started no task');
       return { taskId: task.id, subject };
     },
     cleanUp: removeInstance,
