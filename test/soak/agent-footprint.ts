@@ -76,6 +76,11 @@ export class AgentFootprint {
     private readonly instances: ReadonlySet<string>,
   ) {}
 
+  /** Paths in its state and run folders. */
+  files(): string[] {
+    return lines(sh('find', join(this.cloud.directory, this.host), '-mindepth', '1'));
+  }
+
   async now(): Promise<Footprint> {
     const { pid } = this.cloud.host(this.host);
     const memory = await this.memory.of(pid);
@@ -91,7 +96,7 @@ export class AgentFootprint {
       cgroups: lines(sh('find', '/sys/fs/cgroup', '-type', 'd', '-name', 'instance-*')).filter((path) =>
         this.instances.has(basename(path).slice('instance-'.length)),
       ).length,
-      files: lines(sh('find', join(this.cloud.directory, this.host), '-mindepth', '1')).length,
+      files: this.files().length,
       ...memory,
     };
   }

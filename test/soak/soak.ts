@@ -36,6 +36,9 @@ const heapSlackBytes = 2 * mebibyte;
 /** Pages that the allocator keeps for itself. */
 const residentSlackBytes = 40 * mebibyte;
 
+/** A fault with what it is about; empty when there is none. */
+const named = (fault: string, what: readonly string[]): string => (fault === '' ? '' : [fault, ...what].join('\n'));
+
 /** Creates instances that boot, stops and deletes them, over and over, and compares what their host's agent then holds. */
 export class Soak {
   private readonly instances = new Set<string>();
@@ -85,15 +88,17 @@ export class Soak {
     await this.turn(0, warmUp);
     // Twice: the second time it is known that it has come to rest.
     const before = await this.atRest(await this.footprint.now());
+    const files = new Set(this.footprint.files());
     this.say(`after ${warmUp} cycles: ${this.shown(before)}`);
     await this.turn(warmUp, cycles);
     const after = await this.atRest(before);
+    const more = this.footprint.files().filter((path) => !files.has(path));
     this.say(`after ${cycles} cycles: ${this.shown(after)}`);
     return [
       { name: `${vmm}: ${cycles} cycles`, fault: '' },
       ...[...counted, 'heapBytes' as const, 'residentBytes' as const].map((what) => ({
         name: `${vmm}: ${what} of the agent are flat`,
-        fault: this.fault(what, before, after),
+        fault: named(this.fault(what, before, after), what === 'files' ? more : []),
       })),
       { name: `${vmm}: instances leave nothing`, fault: this.left().join('\n') },
     ];
