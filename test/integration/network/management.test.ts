@@ -41,7 +41,7 @@ describe('networks', () => {
       f.service.update(tx, f.access(project, 'network:update'), undefined, 'n1', { description: 'x' }),
     );
     expect(changed).toEqual({ ...made, description: 'x' });
-    await f.db.database.tx((tx) => f.service.remove(tx, f.access(project, 'network:delete'), undefined, made.id));
+    await f.db.database.tx((tx) => f.service.remove(tx, f.access(project, 'network:delete'), undefined, made.id, by));
     expect(await code(f.service.get(op, f.access(project), undefined, made.id))).toBe('not_found');
     expect(f.outbox.events.map((e) => e.type)).toEqual(['network.created', 'network.updated', 'network.deleted']);
   });
@@ -77,7 +77,9 @@ describe('networks', () => {
     const network = await f.create(project, { name: 'n', subnet: '10.0.0.0/24' });
     const instanceId = randomUUID();
     await f.allocate(project, [{ networkId: network.id }], instanceId);
-    const removed = f.db.database.tx((tx) => f.service.remove(tx, f.access(project, 'network:delete'), undefined, 'n'));
+    const removed = f.db.database.tx((tx) =>
+      f.service.remove(tx, f.access(project, 'network:delete'), undefined, 'n', by),
+    );
     await expect(removed).rejects.toMatchObject({
       code: 'network_in_use',
       extra: {
@@ -93,7 +95,7 @@ describe('networks', () => {
       },
     });
     await f.release(instanceId);
-    await f.db.database.tx((tx) => f.service.remove(tx, f.access(project, 'network:delete'), undefined, 'n'));
+    await f.db.database.tx((tx) => f.service.remove(tx, f.access(project, 'network:delete'), undefined, 'n', by));
   });
 
   it('that are deleted and made anew while a create waits for them are the new ones to it, and stay', async () => {
@@ -118,7 +120,7 @@ describe('networks', () => {
     const held = new Promise<void>((resolve) => (end = resolve));
     let create: Promise<string | undefined> | undefined;
     const made = await database.tx(async (tx) => {
-      await f.service.remove(tx, f.access(project, 'network:delete'), undefined, 'n');
+      await f.service.remove(tx, f.access(project, 'network:delete'), undefined, 'n', by);
       create = check(held);
       await waitFor('the create to wait', isWaiting);
       return f.create(project, { name: 'n', subnet: '10.1.0.0/24' }, tx);
@@ -134,7 +136,7 @@ describe('networks', () => {
     const { database } = f.db;
     let create: Promise<string> | undefined;
     await database.tx(async (tx) => {
-      await f.service.remove(tx, f.access(project, 'network:delete'), undefined, 'n');
+      await f.service.remove(tx, f.access(project, 'network:delete'), undefined, 'n', by);
       create = code(database.tx((other) => f.ports.check(other, project, [{ network: 'n' }], atNetworks)));
       await waitFor('the create to wait', isWaiting);
     });

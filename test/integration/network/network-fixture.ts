@@ -180,6 +180,7 @@ export class NetworkFixture {
       new NetworkEvents(this.outbox),
       new AnyProject(),
       portGroups,
+      this.sync,
       config,
     );
     const events = new NetworkEvents(this.outbox);

@@ -132,6 +132,32 @@ describe('routers', () => {
     expect(await code(part('r', 'far'))).toBe('subnet_not_on_router');
   });
 
+  it('tell hosts behind them when a network of theirs is deleted that has no port', async () => {
+    const near = await f.create(project, { name: 'near', subnet: '10.42.0.0/24', nat: false });
+    const far = await f.create(project, { name: 'far', subnet: '10.43.0.0/24', nat: false });
+    const [host, mine] = [randomUUID(), randomUUID()];
+    await f.allocate(project, [{ networkId: near.id }], mine, host);
+    await router('r', false);
+    for (const name of ['near', 'far']) await join('r', name);
+    expect((await documentOf(host, mine)).networks).toHaveLength(2);
+    f.workflows.started.length = 0;
+    await tx((op) => f.service.remove(op, f.access(project, 'network:delete'), project, far.id, by));
+    expect(f.workflows.started).toEqual([{ type: 'host.sync-network', input: { hostId: host } }]);
+    expect((await documentOf(host, mine)).networks.map(({ id }) => id)).toEqual([near.id]);
+  });
+
+  it('give a guest its way out by the card whose subnet is on one', async () => {
+    const half = await f.create(project, { name: 'half', subnet: '10.44.0.0/24' });
+    await subnet('half', 'off', '10.45.0.0/24');
+    const whole = await f.create(project, { name: 'whole', subnet: '10.46.0.0/24' });
+    const [host, mine] = [randomUUID(), randomUUID()];
+    const nics = [{ networkId: half.id, address: '10.45.0.9' }, { networkId: whole.id }];
+    await f.allocate(project, nics, mine, host);
+    const { networks } = await documentOf(host, mine);
+    const ways = networks.flatMap(({ id, ports }) => ports.map(({ defaultRoute }) => [id, defaultRoute]));
+    expect(Object.fromEntries(ways)).toEqual({ [half.id]: false, [whole.id]: true });
+  });
+
   it('have no subnets that overlap, and networks that are on no other one', async () => {
     for (const [name, cidr] of [
       ['a', '10.50.0.0/24'],
@@ -170,7 +196,7 @@ describe('routers', () => {
         ({ name }) => name,
       );
     expect((await names()).sort()).toEqual(['kept', 'n']);
-    await tx((op) => f.service.remove(op, f.access(project, 'network:delete'), project, network.id));
+    await tx((op) => f.service.remove(op, f.access(project, 'network:delete'), project, network.id, by));
     expect(await names()).toEqual(['kept']);
   });
 

@@ -8,7 +8,7 @@ export function WayOut({ network }: { network: Network }) {
     <Card title="Way out">
       <div className="p-4">
         {egress === null ? (
-          <p className="text-sm text-dim">None: guests reach only each other.</p>
+          <p className="text-sm text-dim">None: guests reach each other, and the subnets of their router.</p>
         ) : (
           <>
             <p className="text-sm text-dim">

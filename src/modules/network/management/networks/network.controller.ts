@@ -99,7 +99,11 @@ export class NetworkController extends Controller {
           status: 204,
           response: z.void(),
         },
-        (req) => this.networks.remove(req.op, req.access, req.project?.id, req.params.ref),
+        (req) =>
+          this.networks.remove(req.op, req.access, req.project?.id, req.params.ref, {
+            principal: req.principal.id,
+            requestId: req.requestId,
+          }),
       ),
     ];
   }

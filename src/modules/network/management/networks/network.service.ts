@@ -21,6 +21,7 @@ import type {
   updateNetwork,
 } from '../../contract/network.api';
 import type { NetworkConfig } from '../../contract/network.config';
+import { HostSync, type By } from '../hosts/host-sync.service';
 import type { NetworkEntity } from './network.entity';
 import { NetworkEvents } from './network.events';
 import { NetworkRepository, type ShownNetwork } from './network.repository';
@@ -44,6 +45,7 @@ export class NetworkService {
     @inject(NetworkEvents) private readonly events: NetworkEvents,
     @inject(Projects) private readonly projects: Projects,
     @inject(PortGroups) private readonly groups: PortGroups,
+    @inject(HostSync) private readonly sync: HostSync,
     @inject(Config) private readonly config: Config,
     @multiInject(NetworkUsage) @optional() private readonly usages: NetworkUsage[] = [],
   ) {}
@@ -111,8 +113,8 @@ export class NetworkService {
     return presented;
   }
 
-  /** 409 `network_in_use`, naming who uses it or is about to. */
-  async remove(op: Op, access: Access, projectId: string | undefined, ref: string): Promise<void> {
+  /** 409 `network_in_use`, naming who uses it or is about to. Hosts that have it by its router hear of it. */
+  async remove(op: Op, access: Access, projectId: string | undefined, ref: string, by: By): Promise<void> {
     const network = await this.pick(op, access, projectId, ref);
     await this.networks.lockForDelete(op, network.id);
     for (const usage of this.usages) {
@@ -129,6 +131,8 @@ export class NetworkService {
         ports.length,
       );
     const last = await this.networks.shown(op, network.id);
+    // Before it is off its router: they are found by that.
+    await this.sync.reached(op, [network.id], by);
     await this.routers.removeNetwork(op, network.id);
     await this.subnets.removeOf(op, network.id);
     await this.networks.remove(op, network.id);
@@ -170,7 +174,7 @@ export class NetworkService {
     };
     if (!(await this.routers.insert(op, router))) {
       router.name = `${network.name.slice(0, 54)}-${router.id.slice(-8)}`;
-      await this.routers.insert(op, router);
+      if (!(await this.routers.insert(op, router))) throw nameTaken('router', router.name);
     }
     await this.routers.addInterface(op, {
       routerId: router.id,

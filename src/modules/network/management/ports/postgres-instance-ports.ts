@@ -65,15 +65,9 @@ const isIn = ({ cidr }: UsedSubnet, address: string): boolean => contains(parseS
 const subnetFor = <S extends UsedSubnet>(subnets: readonly S[], address: string): S | undefined =>
   subnets.find((subnet) => isIn(subnet, address)) ?? subnets[0];
 
-const groupBy = <T>(items: readonly T[], key: (item: T) => string): Map<string, T[]> => {
-  const groups = new Map<string, T[]>();
-  for (const item of items) groups.set(key(item), [...(groups.get(key(item)) ?? []), item]);
-  return groups;
-};
-
 /**
- * Ports of instances in PostgreSQL. Whoever gives out addresses of a network holds the lock on its row from then on
- * until the transaction ends.
+ * Ports of instances in PostgreSQL. Whoever gives out addresses of a subnet holds the lock on its row from then on until
+ * the transaction ends.
  */
 @injectable()
 export class PostgresInstancePorts extends InstancePorts {
@@ -149,8 +143,8 @@ export class PostgresInstancePorts extends InstancePorts {
     request: { instanceId: string; projectId: string; hostname: string; hostId: string; nics: WantedNic[] },
   ): Promise<InstancePort[]> {
     const ids = request.nics.map((n) => n.networkId);
-    // An address that was asked for is looked at before it is taken; the next free one is found and taken in one
-    // statement that locks by itself. Several networks are locked in one order for all.
+    // An address that was asked for is looked at before it is taken; the next free one is found and taken under a lock
+    // that comes with it. Subnets of several networks are locked in one order for all.
     const first = new Set(ids).size > 1 || request.nics.some((n) => n.address !== undefined);
     const [found, subnets, present] = await atOnce(
       this.networks.byIds(op, ids),
@@ -259,10 +253,11 @@ export class PostgresInstancePorts extends InstancePorts {
       crosses ? this.overlays.of(op, hostId, used) : null,
     );
     const { groups, ofPort } = await this.groups.documents(op, hostId, generation, ports, networks);
-    const outside = new Set(routers.filter((r) => r.snat).flatMap((r) => r.interfaces.map((i) => i.networkId)));
+    const given = Map.groupBy(addresses, ({ portId }) => portId);
+    // Of a network some subnets may be on a router, and others not: what a guest gets by DHCP decides.
+    const outside = new Set(routers.filter((r) => r.snat).flatMap((r) => r.interfaces.map((i) => i.subnetId)));
     // All ports of an instance are on its host, so this document knows them all.
-    const out = waysOut(ports.map((p) => ({ ...p, nat: outside.has(p.networkId) })));
-    const given = groupBy(addresses, ({ portId }) => portId);
+    const out = waysOut(ports.map((p) => ({ ...p, nat: outside.has(given.get(p.id)?.[0]?.subnetId ?? '') })));
     return {
       generation,
       egress,
