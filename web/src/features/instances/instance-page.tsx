@@ -2,18 +2,15 @@ import { Box, LifeBuoy, Lock, Play, RotateCw, Square } from 'lucide-react';
 import { Tabs } from 'radix-ui';
 import { useState } from 'react';
 import { useParams, useSearchParams } from 'react-router';
+import { OnePage } from '../../app/one-page';
 import { useVisited } from '../../app/palette/use-visited';
-import { ApiError } from '../../lib/problem';
 import { useList, useOne } from '../../lib/queries';
 import type { Instance } from '../../lib/types';
-import { Button, ButtonLink } from '../../ui/button';
-import { Empty } from '../../ui/feedback/empty';
-import { LoadError } from '../../ui/lists/list-states';
+import { Button } from '../../ui/button';
 import { cx } from '../../ui/cx';
 import { Card, Page } from '../../ui/page';
 import { PlainList } from '../../ui/lists/plain-list';
 import { StateBadge } from '../../ui/feedback/state';
-import { Skeleton } from '../../ui/lists/table';
 import { Age } from '../../ui/time';
 import { TaskTable } from '../tasks/task-table';
 import { DeleteInstances } from './delete-instances';
@@ -29,32 +26,10 @@ const parent = { to: '/instances', label: 'Instances' };
 export default function InstancePage() {
   const { id = '' } = useParams();
   const result = useOne('/instances/{ref}', id, { listed: true });
-  const gone = result.error instanceof ApiError && result.error.status === 404;
-  if (gone)
-    return (
-      <Page title="Instance" parent={parent}>
-        <Card>
-          <Empty
-            icon={Box}
-            title="This instance does not exist any more"
-            action={<ButtonLink to="/instances">All instances</ButtonLink>}
-          >
-            It was deleted, or its address is mistyped.
-          </Empty>
-        </Card>
-      </Page>
-    );
-  if (result.data !== undefined) return <Shown instance={result.data} />;
   return (
-    <Page title="Instance" parent={parent}>
-      <Card className="p-5">
-        {result.error !== null ? (
-          <LoadError error={result.error} onRetry={() => void result.refetch()} />
-        ) : (
-          <Skeleton className="h-40" />
-        )}
-      </Card>
-    </Page>
+    <OnePage noun="instance" icon={Box} parent={parent} result={result}>
+      {(instance) => <Shown instance={instance} />}
+    </OnePage>
   );
 }
 

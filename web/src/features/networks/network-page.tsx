@@ -1,25 +1,22 @@
 import { Network as NetworkIcon, Pencil } from 'lucide-react';
 import { useState } from 'react';
 import { useNavigate, useParams } from 'react-router';
+import { OnePage } from '../../app/one-page';
 import { EditDialog } from '../../app/edit-dialog';
 import { RemovalDialog, useRemoval } from '../../app/removal';
 import { useScope } from '../../app/scope';
 import { useVisited } from '../../app/palette/use-visited';
 import { api } from '../../lib/api';
 import { dateTime } from '../../lib/format';
-import { ApiError } from '../../lib/problem';
 import { useOne } from '../../lib/queries';
 import type { Network } from '../../lib/types';
 import { checkDescription, checkName } from '../../lib/validate';
-import { Button, ButtonLink } from '../../ui/button';
+import { Button } from '../../ui/button';
 import { Copyable } from '../../ui/copy';
 import { DeleteButton } from '../../ui/dialogs/delete-button';
-import { Empty } from '../../ui/feedback/empty';
-import { LoadError } from '../../ui/lists/list-states';
 import { Meter } from '../../ui/feedback/meter';
 import { Card, Facts, Page } from '../../ui/page';
 import { Ref } from '../../ui/ref';
-import { Skeleton } from '../../ui/lists/table';
 import { Ports } from './ports';
 import { Subnets } from './subnets';
 import { WayOut } from './way-out';
@@ -29,31 +26,10 @@ const parent = { to: '/networks', label: 'Networks' };
 export default function NetworkPage() {
   const { id = '' } = useParams();
   const result = useOne('/networks/{ref}', id, { listed: true });
-  if (result.error instanceof ApiError && result.error.status === 404)
-    return (
-      <Page title="Network" parent={parent}>
-        <Card>
-          <Empty
-            icon={NetworkIcon}
-            title="This network does not exist any more"
-            action={<ButtonLink to="/networks">All networks</ButtonLink>}
-          >
-            It was deleted, or its address is mistyped.
-          </Empty>
-        </Card>
-      </Page>
-    );
-  if (result.data !== undefined) return <Shown network={result.data} />;
   return (
-    <Page title="Network" parent={parent}>
-      <Card className="p-5">
-        {result.error !== null ? (
-          <LoadError error={result.error} onRetry={() => void result.refetch()} />
-        ) : (
-          <Skeleton className="h-40" />
-        )}
-      </Card>
-    </Page>
+    <OnePage noun="network" icon={NetworkIcon} parent={parent} result={result}>
+      {(network) => <Shown network={network} />}
+    </OnePage>
   );
 }
 

@@ -1,22 +1,19 @@
 import { Pencil, Waypoints } from 'lucide-react';
 import { useState } from 'react';
 import { useNavigate, useParams } from 'react-router';
+import { OnePage } from '../../app/one-page';
 import { EditDialog } from '../../app/edit-dialog';
 import { useVisited } from '../../app/palette/use-visited';
 import { RemovalDialog, useRemoval } from '../../app/removal';
 import { useScope } from '../../app/scope';
 import { api } from '../../lib/api';
 import { dateTime } from '../../lib/format';
-import { ApiError } from '../../lib/problem';
 import { useOne } from '../../lib/queries';
 import type { Router } from '../../lib/types';
 import { checkDescription, checkName } from '../../lib/validate';
-import { Button, ButtonLink } from '../../ui/button';
+import { Button } from '../../ui/button';
 import { Copyable } from '../../ui/copy';
 import { DeleteButton } from '../../ui/dialogs/delete-button';
-import { Empty } from '../../ui/feedback/empty';
-import { LoadError } from '../../ui/lists/list-states';
-import { Skeleton } from '../../ui/lists/table';
 import { Card, Facts, Page } from '../../ui/page';
 import { Ref } from '../../ui/ref';
 import { RouterSubnets } from './router-subnets';
@@ -26,31 +23,10 @@ const parent = { to: '/routers', label: 'Routers' };
 export default function RouterPage() {
   const { id = '' } = useParams();
   const result = useOne('/routers/{ref}', id, { listed: true });
-  if (result.error instanceof ApiError && result.error.status === 404)
-    return (
-      <Page title="Router" parent={parent}>
-        <Card>
-          <Empty
-            icon={Waypoints}
-            title="This router does not exist any more"
-            action={<ButtonLink to="/routers">All routers</ButtonLink>}
-          >
-            It was deleted, or its address is mistyped.
-          </Empty>
-        </Card>
-      </Page>
-    );
-  if (result.data !== undefined) return <Shown router={result.data} />;
   return (
-    <Page title="Router" parent={parent}>
-      <Card className="p-5">
-        {result.error !== null ? (
-          <LoadError error={result.error} onRetry={() => void result.refetch()} />
-        ) : (
-          <Skeleton className="h-40" />
-        )}
-      </Card>
-    </Page>
+    <OnePage noun="router" icon={Waypoints} parent={parent} result={result}>
+      {(router) => <Shown router={router} />}
+    </OnePage>
   );
 }
 

@@ -1,22 +1,19 @@
 import { Pencil, ShieldCheck } from 'lucide-react';
 import { useState } from 'react';
 import { useNavigate, useParams } from 'react-router';
+import { OnePage } from '../../app/one-page';
 import { EditDialog } from '../../app/edit-dialog';
 import { useVisited } from '../../app/palette/use-visited';
 import { RemovalDialog, useRemoval } from '../../app/removal';
 import { useScope } from '../../app/scope';
 import { api } from '../../lib/api';
 import { dateTime } from '../../lib/format';
-import { ApiError } from '../../lib/problem';
 import { useOne } from '../../lib/queries';
 import type { SecurityGroupWithRules } from '../../lib/types';
 import { checkDescription, checkName } from '../../lib/validate';
-import { Button, ButtonLink } from '../../ui/button';
+import { Button } from '../../ui/button';
 import { Copyable } from '../../ui/copy';
 import { DeleteButton } from '../../ui/dialogs/delete-button';
-import { Empty } from '../../ui/feedback/empty';
-import { LoadError } from '../../ui/lists/list-states';
-import { Skeleton } from '../../ui/lists/table';
 import { Card, Facts, Page } from '../../ui/page';
 import { Ref } from '../../ui/ref';
 import { Rules } from './rules';
@@ -27,31 +24,10 @@ const parent = { to: '/security-groups', label: 'Security groups' };
 export default function SecurityGroupPage() {
   const { id = '' } = useParams();
   const result = useOne('/security-groups/{ref}', id);
-  if (result.error instanceof ApiError && result.error.status === 404)
-    return (
-      <Page title="Security group" parent={parent}>
-        <Card>
-          <Empty
-            icon={ShieldCheck}
-            title="This security group does not exist any more"
-            action={<ButtonLink to="/security-groups">All security groups</ButtonLink>}
-          >
-            It was deleted, or its address is mistyped.
-          </Empty>
-        </Card>
-      </Page>
-    );
-  if (result.data !== undefined) return <Shown group={result.data} />;
   return (
-    <Page title="Security group" parent={parent}>
-      <Card className="p-5">
-        {result.error !== null ? (
-          <LoadError error={result.error} onRetry={() => void result.refetch()} />
-        ) : (
-          <Skeleton className="h-40" />
-        )}
-      </Card>
-    </Page>
+    <OnePage noun="security group" icon={ShieldCheck} parent={parent} result={result}>
+      {(group) => <Shown group={group} />}
+    </OnePage>
   );
 }
 
